@@ -20,12 +20,12 @@ from trajanon.common.progress import Progress, silent
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
-from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
-from trajanon.extract.sources.gpx_document import FROM_OSM
+from trajanon.extract.sources.gpx import FROM_OSM
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
+from trajanon.extract.sources.wrong_years import with_true_years
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts

@@ -10,10 +10,10 @@ import shapely
 from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.csv_and_parquet import traces_of_table
 from trajanon.extract.sources.features import traces_of_features
-from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.source_tables import traces_of_table
+from trajanon.extract.sources.rows_to_traces import FIRST
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import cut
 from trajanon.extract.why_dropped import sentences
@@ -115,7 +115,7 @@ def from_frame(
         )  # fmt: skip
     else:
         yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
-    reading.tell_rest()
+    reading.warn_at_the_end()
     for what, count in reading.counts.items():
         warn(LeftOutWarning(f"left out of the frame, {what}: {count:,}", what))
 

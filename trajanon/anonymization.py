@@ -160,47 +160,46 @@ def anonymized_table(
     trajectories: Trajectories, k: int, plan: Plan, progress: Progress
 ) -> DistinctLines:
     """Anonymise trajectories that are in memory, all at once."""
-    _check_table(trajectories, k, plan)
+    _refuse_unfit(trajectories, k, plan)
     trajectories, choice = trips_or_days(trajectories, plan.release)
     plan = replace(plan, timing=timing_of(trajectories, plan.release))
     plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
     chosen = None
-    grouped_ones = trajectories
+    to_group = trajectories
     if plan.release.one_line_each:
         chosen = one_each(trajectories, k, plan, progress)
-        grouped_ones = trajectories.take(chosen.rows)
-        left_out = len(trajectories) - len(grouped_ones)
-        choice = Choice(people=len(grouped_ones), left_out=left_out)
+        to_group = trajectories.take(chosen.rows)
+        left_out = len(trajectories) - len(to_group)
+        choice = Choice(people=len(to_group), left_out=left_out)
 
-    groups = grouped(grouped_ones, k, plan, progress, chosen)
+    groups = grouped(to_group, k, plan, progress, chosen)
     if chosen is not None:
         # Who is left out is reported by the rows of the whole table.
-        not_released = np.ones(len(trajectories), dtype=np.bool_)
-        not_released[chosen.rows] = groups.left_out
-        groups = replace(groups, left_out=not_released)
+        is_left_out = np.ones(len(trajectories), dtype=np.bool_)
+        is_left_out[chosen.rows] = groups.left_out
+        groups = replace(groups, left_out=is_left_out)
 
-    release = assembled(k, trajectories, groups)
+    lines = assembled(k, trajectories, groups)
 
-    # What is known of all lines together, and of shards is not.
+    # The rest is computed of all lines together: a release of shards does not have it.
+    released = groups.trajectories
+    times = None if plan.timing is None else released.times
     chains, persons = drives_and_people_followed(groups, k)
-    times = None if plan.timing is None else groups.trajectories.times
-    has_tracks_to_slide_on = plan.release.align and groups.trajectories.tracks is not None
-    stayed = has_tracks_to_slide_on and release.report.alignment is None
-    return release.reporting(
+    may_have_slid = plan.release.align and released.tracks is not None
+    has_not_slid = may_have_slid and lines.report.alignment is None
+    return lines.reporting(
         chains=chains,
         persons=persons,
         averaged=digest_of(
-            [groups.trajectories.points],
-            groups.partition.labels,
-            None if times is None else [times],
+            [released.points], groups.partition.labels, None if times is None else [times]
         ),
         choice=choice,
-        alignment_skipped=stayed and groups.partition.stopped,
+        alignment_skipped=has_not_slid and groups.partition.stopped,
     )
 
 
-def _check_table(trajectories: Trajectories, k: int, plan: Plan) -> None:
+def _refuse_unfit(trajectories: Trajectories, k: int, plan: Plan) -> None:
     """Refuse trajectories of which no release can be made."""
     origin = trajectories.origin
     refuse_attribution(origin.attribution)
@@ -220,7 +219,7 @@ def grouped(
     progress: Progress,
     chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
-    """Group trajectories, slide and mend them; of days, those with equally many trips."""
+    """Group trajectories, slide and mend them; of days, those with equally many trips together."""
     if trajectories.unit == "day":
         return _grouped_days(trajectories, k, plan, progress)
     return _grouped_together(trajectories, k, plan, progress, chosen)
@@ -246,12 +245,12 @@ def _grouped_together(
         partition = measured(columns, chosen.labels, "one line each", chosen.since, weights)
         partition = replace(partition, stopped=chosen.stopped)
     else:
-        shortened = search
+        first_search = search
         if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
-            # They are annealed as they slide: what else is done by default is forgotten.
-            shortened = replace(search, effort="best" if search.effort == "best" else "fast")
+            # Large tables are annealed again as windows slide, which forgets most of a long search.
+            first_search = replace(search, effort="best" if search.effort == "best" else "fast")
             if begins_hot(len(columns), EFFORTS[search.effort]):
-                shortened = replace(search, refine="none")
+                first_search = replace(search, refine="none")
         partition = microaggregate(
             columns,
             k,
@@ -259,9 +258,11 @@ def _grouped_together(
             weights=weights,
             ends=plan.ends_of(trajectories),
             progress=progress,
-            **shortened.keywords,
+            **first_search.keywords,
         )
-    if weights is not None:  # of lines, places alone are measured
+
+    # Loss and means of a release are of places alone.
+    if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
 
     if slides and not partition.stopped:
@@ -278,13 +279,13 @@ def _grouped_together(
             progress=progress,
         )
 
-    nobody = np.zeros(len(trajectories), dtype=np.bool_)
-    groups = TrajectoryGroups(trajectories, partition, plan, left_out=nobody)
+    none_left_out = np.zeros(len(trajectories), dtype=np.bool_)
+    groups = TrajectoryGroups(trajectories, partition, plan, left_out=none_left_out)
     return groups if plan.release.as_published else mend(groups, k)
 
 
 def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) -> TrajectoryGroups:
-    """Group days of equally many trips, each on its own."""
+    """Group the days of one trip, those of two trips, and so on, by themselves."""
     assert days.subject is not None
     since = perf_counter()
     labels = np.full(len(days), -1)
@@ -299,19 +300,22 @@ def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) ->
         stopped |= groups.partition.stopped
         mended += groups.mended or Mended()
 
-    left_out = labels < 0
-    if left_out.all():
+    is_left_out = labels < 0
+    if is_left_out.all():
         raise TooFewSubjects(
             f"of {number_of(len(days), 'day')} none has as many trips as days of {k} people: "
             "lower k, add people, or leave out `days` and release trips"
         )
-    left_in = days.take(~left_out)
-    partition = measured(left_in.records, dense(labels[~left_out]), "days", since)
-    return TrajectoryGroups(left_in, replace(partition, stopped=stopped), plan, left_out, mended)
+    released = days.take(~is_left_out)
+    partition = measured(released.records, dense(labels[~is_left_out]), "days", since)
+    partition = replace(partition, stopped=stopped)
+    return TrajectoryGroups(released, partition, plan, is_left_out, mended)
 
 
 def refuse_attribution(attribution: str | None) -> None:
-    """Refuse what trajectories say of their source, if a release must not hold it."""
+    """Refuse an attribution that a release must not hold: it could name a person or a source."""
     if attribution not in (None, OSM_ATTRIBUTION):
-        unknown = f"an unknown attribution {str(attribution)[:40]!r}"
-        raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
+        raise BadInput(
+            f"the trajectories carry an unknown attribution {str(attribution)[:40]!r}: extract "
+            "them again without it"
+        )

@@ -17,9 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from trajanon.common.errors import FileProblem
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 # What reading raises where a packed stream, a zip archive or a tar archive is damaged or cut off.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
@@ -30,15 +33,19 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-RECORD = 1 << 26  # bytes of the longest line, or row of a table, that is read
-POINT = 24  # bytes of a point of a table, at least: latitude, longitude, and time
-_DOCUMENT = 1_000_000_000  # bytes of the largest document that is held whole
-_RATIO, _FREE = 1_000, 1 << 26  # how much more than itself a file unpacks to; always allowed bytes
-_VALUES = 4_000_000  # values in what is unpacked, such as a row or an element, or 4 for each byte
-_MARKS = (b"{", b"[", b",", b"<")  # that begin values of JSON or XML
-_HEADER = 1 << 20  # bytes of a name in a tar archive
+# Limits, in bytes but for the values.
+LONGEST_LINE = 1 << 26  # or row of a table
+BYTES_OF_POINT = 24  # in a table, at least: latitude, longitude, and time
+_LARGEST_DOCUMENT = 1_000_000_000  # that is held whole
+_LARGEST_RATIO = 1_000  # of what is unpacked to what is packed
+_UNPACKED_WITHOUT_LIMIT = 1 << 26
+_LONGEST_NAME = 1 << 20  # in a tar archive
+_VALUES = 4_000_000  # in what is unpacked, such as a row or an element, ...
+_VALUES_PER_BYTE = 4  # ... or so many for each packed byte
+_VALUE_MARKS = (b"{", b"[", b",", b"<")  # that begin values of JSON or XML
 
-_BUFFER = 1 << 18
+_BUFFER = 1 << 18  # bytes that are read at a time
+_ENCRYPTED = 1  # the flag of a member of a zip archive
 _LONG_HEADERS = (*tarfile.GNU_TYPES[:2], tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
@@ -63,32 +70,33 @@ class Stream(io.BufferedReader):
         values = 0
         while piece := super().read(_BUFFER):
             document.write(piece)
-            if document.tell() > _DOCUMENT:
+            if document.tell() > _LARGEST_DOCUMENT:
                 raise OSError("it has more than 1 GB, and is held whole: split it")
             if self._packed is not None:
-                values += sum(map(piece.count, _MARKS))
+                values += sum(map(piece.count, _VALUE_MARKS))
                 self.check_values(values)
         return document.getvalue()
 
     def check_values(self, values: int) -> None:
         """Refuse more values than so few packed bytes hold, as each takes memory of its own."""
-        if self._packed is not None and values > max(_VALUES, 4 * self._packed()):
+        if self._packed is not None and values > max(_VALUES, _VALUES_PER_BYTE * self._packed()):
             raise OSError(f"it is packed so that {values:,} values take hardly any place")
 
     def readline(self, size: int | None = -1, /) -> bytes:
         """Read a line, or some bytes of it."""
         if size is not None and size >= 0:
             return super().readline(size)
-        line = super().readline(RECORD + 1)
-        if len(line) > RECORD:
+        line = super().readline(LONGEST_LINE + 1)
+        if len(line) > LONGEST_LINE:
             raise OSError("it has a line of more than 64 MB")
         return line
 
 
 def check_ratio(size: int, packed: int) -> None:
     """Refuse what is packed as no recordings are."""
-    if size > max(_FREE, _RATIO * packed):
-        raise OSError(f"it unpacks to more than {_RATIO:,} times its size, as no recordings do")
+    if size > max(_UNPACKED_WITHOUT_LIMIT, _LARGEST_RATIO * packed):
+        ratio = f"{_LARGEST_RATIO:,} times its size"
+        raise OSError(f"it unpacks to more than {ratio}, as no recordings do")
 
 
 def unpacked(stream: Stream) -> Stream:
@@ -109,6 +117,8 @@ def stream_of(
 
 
 class _Content(io.RawIOBase):
+    """What a function reads, as a stream; it counts how much this is, for the limits."""
+
     def __init__(
         self,
         read: Callable[[int], bytes],
@@ -124,9 +134,10 @@ class _Content(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any, /) -> int:
-        data = self._read(len(buffer))
-        buffer[: len(data)] = data
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        view = memoryview(buffer)
+        data = self._read(len(view))
+        view[: len(data)] = data
         self._size += len(data)
         if self._packed is not None:
             check_ratio(self._size, self._packed())
@@ -141,8 +152,8 @@ class _Content(io.RawIOBase):
         super().close()
 
 
-# The name of a member, and what opens and unpacks it; None for a link or a device.
 Member = tuple[str, Callable[[], Stream] | None]
+"""The name of a member, and what opens and unpacks it; None for a link or a device."""
 
 
 class CutOff(Exception):
@@ -152,13 +163,14 @@ class CutOff(Exception):
 def members(stream: Stream, path: Path) -> Iterator[Member]:
     """Return the members of a zip or tar archive in their order, folders left out; close it."""
     with stream:
-        find = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
-        for name, opened in find(stream, path):
+        members_of = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
+        for name, opened in members_of(stream, path):
             # A name may hold ends of lines and broken characters.
             yield name if name.isprintable() else ascii(name)[1:-1], opened
 
 
 def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
+    """Return the members of a zip archive."""
     try:
         archive = zipfile.ZipFile(stream)
     except DAMAGED_ZIP as error:
@@ -168,7 +180,7 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
 
     def opened(info: zipfile.ZipInfo) -> Stream:
         name = f"{path}/{info.filename}"
-        if info.flag_bits & 1:  # its flag
+        if info.flag_bits & _ENCRYPTED:
             raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
         try:
             size = info.compress_size
@@ -185,6 +197,7 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
 
 
 def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
+    """Return the members of a tar archive, packed or not."""
     try:
         with _cut_off():
             content = unpacked(stream)
@@ -204,10 +217,11 @@ def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
             # Or it would remember every member of millions.
             archive.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it
             if not info.isdir():
-                yield info.name, partial(_taken_out, archive, info) if info.isreg() else None
+                yield info.name, partial(_opened_in_tar, archive, info) if info.isreg() else None
 
 
-def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
+def _opened_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
+    """Open a regular file of a tar archive, and unpack it if it is packed."""
     content = archive.extractfile(info)
     assert content is not None  # a regular file
 
@@ -232,13 +246,14 @@ class _Header(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        ends = len(buf) == tarfile.BLOCKSIZE and not any(buf)
+        """Read a header from its block."""
+        is_end = len(buf) == tarfile.BLOCKSIZE and not any(buf)
         try:
             header = super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
-            if ends:
+            if is_end:
                 raise
             raise tarfile.ReadError(str(error)) from error
-        if header.type in _LONG_HEADERS and header.size > _HEADER:
+        if header.type in _LONG_HEADERS and header.size > _LONGEST_NAME:
             raise tarfile.ReadError("a name in it has more than 1 MB")
         return header

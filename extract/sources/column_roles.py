@@ -10,7 +10,8 @@ import numpy as np
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import rows_beside
 from trajanon.extract.sources.column_evidence import TableHead
-from trajanon.extract.sources.timestamps import are_times_of_day, are_zones, may_be_gps_seconds
+from trajanon.extract.sources.time_zones import are_zones
+from trajanon.extract.sources.timestamps import are_times_of_day, may_be_gps_seconds
 
 FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
 NOBODY, TRACK = "none", "track"  # no column names a person; each track is one

@@ -76,7 +76,7 @@ def check_degrees(
     *,
     system_known: bool = True,
 ) -> None:
-    """Refuse coordinates if more than half of them are not degrees on Earth.
+    """Refuse coordinates, each (n,), if more than half of them are not degrees on Earth.
 
     If the file names no reference system, one such point is enough, as the numbers may be metres.
     If it does, a few of them are errors of the receiver, which are dropped later. ``what`` names
@@ -123,8 +123,7 @@ def reader_of_degrees(
     for role, values in (("lat", lat), ("lon", lon)):
         texts = first[role].dropna()
         if len(texts) and not np.isfinite(values).any():
-            example = f"such as {str(texts.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
-            raise BadInput(f"{reading.what} has no {role} that can be read, {example}")
+            raise reading.refusal("no degrees", role=role, example=str(texts.iloc[0])[:40])
 
     read_lon = reader_of_longitudes(lon, reading)
     check_degrees(lat, read_lon(lon), reading.what, WAY_OUT_FOR_COLUMNS)

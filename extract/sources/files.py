@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
@@ -22,9 +22,10 @@ from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
-from trajanon.extract.sources.geo_files import footer_of
-from trajanon.extract.sources.gpx_document import ApiPage, points_of
+from trajanon.extract.sources.geopackage_and_shapefile import footer_of
+from trajanon.extract.sources.gpx import ApiPage, points_of
 from trajanon.extract.sources.osm_api import joined_traces
+from trajanon.extract.sources.reader_sentences import refusal_of
 from trajanon.extract.sources.reading import Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.release.report import datasheet_path, report_path
@@ -35,33 +36,38 @@ if TYPE_CHECKING:
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
 Item = Trace | ApiPage
-# What a process or worker read: what a file holds, left out, of columns, warned of, why it ended.
-_Whole = tuple[
-    list[Item], Counter[str], TablesRead, list[TrajanonWarning], BadInput | FileProblem | None
-]
+"""What a file holds: traces, or pages of the OSM API."""
+
+
+class _FileRead(NamedTuple):
+    """What a process or worker read of a file, and found in it."""
+
+    items: list[Item]
+    counts: Counter[str]  # what was left out
+    tables: TablesRead
+    warnings: list[TrajanonWarning]
+    problem: BadInput | FileProblem | None  # what ended the reading
 
 
 def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
-    found: list[SourceFile] = []
+    listed: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
             files = _of_folder(path, reading)
-            found += [replace(file, folder=_person(file.path, path, paths)) for file in files]
+            listed += [replace(file, folder=_person(file.path, path, paths)) for file in files]
         elif file := _file(path, reading):
-            found.append(file)
+            listed.append(file)
         else:
-            kinds = f"those known are {', '.join(FORMATS)}"
-            way_out = "give it the suffix of its kind, or convert it to GPX with GPSBabel"
-            raise BadInput(f"{path} is of no known kind; {kinds}: {way_out}")
+            raise refusal_of("no known kind", path=path, kinds=", ".join(FORMATS))
 
     # Labels have as many folders as tell all files apart.
     depth = 1
-    different = len({file.path for file in found})
-    while len({file.labelled(depth).label for file in found}) < different:
+    different = len({file.path for file in listed})
+    while len({file.labelled(depth).label for file in listed}) < different:
         depth += 1
     reading.warned.tell_others()
-    return [file.labelled(depth) for file in found]
+    return [file.labelled(depth) for file in listed]
 
 
 def _file(path: Path, reading: Reading) -> SourceFile | None:
@@ -79,32 +85,35 @@ def _file(path: Path, reading: Reading) -> SourceFile | None:
 
 def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
     """Name the folder that is a person: each source, or each folder within the only one."""
-    inner = file.relative_to(source).parts[:-1]
-    return inner[0] if inner and len(sources) == 1 else source.absolute().name
+    folders_within = file.relative_to(source).parts[:-1]
+    if folders_within and len(sources) == 1:
+        return folders_within[0]
+    return source.absolute().name
 
 
 def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
-    found: list[SourceFile] = []
-    problem = None
+    """List the files of a folder that can be read, and count the others."""
+    listed: list[SourceFile] = []
+    first_problem = None
     for path in _files_below(folder, reading):
         try:
             file = _file(path, reading)
         except (BadInput, FileProblem) as error:
             reading.leave_out(error, 0)
-            problem = problem or error
+            first_problem = first_problem or error
             continue
         if file is None:
             suffix = path.suffix.lower()
-            named = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
-            reading.counts[f"files of no known kind ({named})"] += 1
+            kind = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
+            reading.counts[f"files of no known kind ({kind})"] += 1
         elif is_release(path) or is_release(path.parent):
             reading.counts["releases and their counts, which are no traces"] += 1
-        elif b"trajanon" not in footer_of(path):
-            found.append(file)
-    if not found:
+        elif b"trajanon" not in footer_of(path):  # or trajectories are no traces
+            listed.append(file)
+    if not listed:
         nothing = f"the folder {folder} holds no file of traces ({', '.join(FORMATS)})"
-        raise problem or FileProblem(nothing)
-    return found
+        raise first_problem or FileProblem(nothing)
+    return listed
 
 
 def is_release(path: Path) -> bool:
@@ -115,23 +124,26 @@ def is_release(path: Path) -> bool:
 def _files_below(folder: Path, reading: Reading) -> list[Path]:
     """List the files of a folder and of those below it, but not hidden ones."""
 
-    def refused(error: OSError) -> None:
+    def leave_out_folder(error: OSError) -> None:
         reading.leave_out(FileProblem(f"cannot read {error.filename}: {error.strerror}"), 0)
 
     files = []
-    for where, folders, names in os.walk(folder, onerror=refused):
+    for parent, folders, names in os.walk(folder, onerror=leave_out_folder):
+        # What stays in the list is walked through next.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for link in (Path(where, name) for name in folders):
+        for link in (Path(parent, name) for name in folders):
             if link.is_symlink():
-                msg = f"{link} is a link to a folder: name the folder as a source, too"
-                reading.leave_out(FileProblem(msg), 0, "links to folders")
-        files += [Path(where, name) for name in names if not name.startswith(".")]
-    return sorted(files, key=_by_number)
+                way_out = "name the folder as a source, too"
+                problem = FileProblem(f"{link} is a link to a folder: {way_out}")
+                reading.leave_out(problem, 0, "links to folders")
+        files += [Path(parent, name) for name in names if not name.startswith(".")]
+    return sorted(files, key=_with_numbers)
 
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    """Order names so that a number in them counts as a number."""
-    return [(int(x) if x.isdecimal() else -1, x) for x in re.split(r"(\d+)", str(path))]
+def _with_numbers(path: Path) -> list[tuple[int, str]]:
+    """Return a key by which a number in a name counts as a number."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
 
 
 def traces_of_files(
@@ -149,43 +161,44 @@ def traces_of_files(
     if jobs > 1 or client is not None:
         contents = prefetched(files, reading, jobs, client)
 
-    items = _items(contents, reading, len(files))
-    for is_page, alike in groupby(items, lambda item: isinstance(item[1], list)):
-        if is_page:
-            number, first = next(alike)
-            pages = (page for _, page in chain([(number, first)], alike) if isinstance(page, list))
-            of_first = replace(reading, label=f"{files[number].label}: ")
-            for trace in joined_traces(pages, of_first, saved=True):
-                yield number, trace
-        else:
-            yield from ((number, trace) for number, trace in alike if isinstance(trace, Trace))
+    # Pages that follow one another are joined, as are those of a server.
+    numbered = _numbered_items(contents, reading, len(files))
+    for is_page, run in groupby(numbered, lambda item: isinstance(item[1], list)):
+        if not is_page:
+            yield from ((number, trace) for number, trace in run if isinstance(trace, Trace))
+            continue
+        first = next(run)
+        pages = (page for _, page in chain([first], run) if isinstance(page, list))
+        of_first = replace(reading, label=f"{files[first[0]].label}: ")
+        for trace in joined_traces(pages, of_first, saved=True):
+            yield first[0], trace
 
 
-def _items(
+def _numbered_items(
     contents: Iterable[Iterator[Item]], reading: Reading, files: int
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; of a damaged one that is what comes before its damage.
 
     A file that cannot be read at all is left out, unless it is the only one.
     """
-    readable = False
-    problem = None
+    any_readable = False
+    first_problem = None
     for number, items in enumerate(contents):
-        used = 0  # points of this file
+        points_used = 0  # of this file
         try:
             for item in items:
-                used += points_of(item)
-                readable = True
+                points_used += points_of(item)
+                any_readable = True
                 yield number, item
-            readable = True
+            any_readable = True
         except (BadInput, FileProblem) as error:
-            if files == 1 and not (used and isinstance(error, FileProblem)):
+            if files == 1 and not (points_used and isinstance(error, FileProblem)):
                 raise
-            reading.leave_out(error, used)
-            problem = problem or error
-    reading.tell_rest()
-    if problem is not None and not readable:
-        raise problem
+            reading.leave_out(error, points_used)
+            first_problem = first_problem or error
+    reading.warn_at_the_end()
+    if first_problem is not None and not any_readable:
+        raise first_problem
 
 
 def prefetched(
@@ -193,64 +206,66 @@ def prefetched(
 ) -> Iterator[Iterator[Item]]:
     """Return the contents of each file; others are read meanwhile by processes or workers."""
     small = [file for file in files if not _is_large(file)]
-    alike = Reading(
+    settings = Reading(
         columns=reading.columns, subjects_exact=reading.subjects_exact, timed=reading.timed
     )
-    task = partial(_read_whole, alike=alike, on_worker=client is not None)
-    with ExitStack() as ending:
+    task = partial(_read_whole, settings=settings, on_worker=client is not None)
+    with ExitStack() as at_the_end:
         if client is None:
             ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
             context = multiprocessing.get_context("spawn")
             pool = ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent)
-            ending.callback(pool.shutdown, wait=False, cancel_futures=True)
+            at_the_end.callback(pool.shutdown, wait=False, cancel_futures=True)
             results = results_in_order(lambda file: pool.submit(task, file).result, small, 2 * jobs)
         else:
             # Workers may stand in other folders.
             absolute = (replace(file, path=file.path.absolute()) for file in small)
             results = on_cluster(client, task, absolute)
-        ending.callback(results.close)
+        at_the_end.callback(results.close)
+
         for file in files:
             try:
                 if _is_large(file):
                     yield read_file(file, reading)
                 else:
-                    yield _given(next(results), file, reading)
+                    yield _reported(next(results), file, reading)
             except BrokenProcessPool as error:
                 why = "a reading process was killed: if memory ran out, lower `jobs`"
                 raise FileProblem(why) from error
 
 
 def _is_large(file: SourceFile) -> bool:
+    """Return whether a file is read as a stream, and never held whole."""
     return file.size > LARGE or file.format == "gpx-archive"
 
 
-def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
-    items, counts, tables, given_warnings, problem = whole
-    reading.counts.update(counts)
-    reading.tables.update(tables)
+def _reported(file_read: _FileRead, file: SourceFile, reading: Reading) -> Iterator[Item]:
+    """Return what another process read of a file, and report what it found."""
+    reading.counts.update(file_read.counts)
+    reading.tables.update(file_read.tables)
     reading.read(file.size)
-    for warning in given_warnings:
+    for warning in file_read.warnings:
         reading.warned.warn(warning)
-    yield from items
-    if problem is not None:
-        raise problem
+    yield from file_read.items
+    if file_read.problem is not None:
+        raise file_read.problem
 
 
-def _read_whole(file: SourceFile, alike: Reading, *, on_worker: bool) -> _Whole:
+def _read_whole(file: SourceFile, settings: Reading, *, on_worker: bool) -> _FileRead:
     """Read a file in another process, up to what ends the reading."""
-    there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
-    if on_worker and not there:  # it must not be left out
+    is_there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
+    if on_worker and not is_there:  # it must not be left out
         why = "all workers must see the files under the same names"
         raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
 
     items: list[Item] = []
     problem = None
     warned = Notices(shows_all=True)
-    reading = replace(alike, counts=Counter(), tables=TablesRead(), warned=warned)
-    with warnings.catch_warnings(record=True, action="always") as given:
+    reading = replace(settings, counts=Counter(), tables=TablesRead(), warned=warned)
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             items.extend(read_file(file, reading))
         except (BadInput, FileProblem) as error:
             problem = error
-    given_warnings = [one.message for one in given if isinstance(one.message, TrajanonWarning)]
-    return items, reading.counts, reading.tables, given_warnings, problem
+    ours = [entry.message for entry in caught if isinstance(entry.message, TrajanonWarning)]
+    return _FileRead(items, reading.counts, reading.tables, ours, problem)

@@ -4,65 +4,77 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from trajanon.common.inputs import rows_beside
 from trajanon.extract.sources import (
-    collections,
-    devices,
-    geo_files,
+    csv_and_parquet,
+    fit_and_nmea,
+    geopackage_and_shapefile,
     google_timeline,
-    gpx_document,
-    json_documents,
+    gpx,
+    json_and_geojson,
     kml_and_tcx,
-    source_tables,
+    known_datasets,
 )
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
-from trajanon.extract.sources.gpx_document import ApiPage
+from trajanon.extract.sources.gpx import ApiPage
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import spelled
 
-_HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
-_BY_TRACK = ("gpx", "gpx-archive", "kml")
+Reader = Callable[[Path, Reading], Iterator[Trace | ApiPage]]
+LooksLike = Callable[[str, bytes], bool]
+"""Judges a file by its name in lower case and its first bytes."""
 
-_MODULES = (
-    *(collections, devices, geo_files, google_timeline, gpx_document, json_documents),
-    *(kml_and_tcx, source_tables),
-)
+_BYTES_JUDGED = 4096
+_BYTES_OF_JSON_JUDGED = 1 << 20  # as other lists may come before that of points
+_WITH_TRACKS = ("gpx", "gpx-archive", "kml")  # formats whose tracks have names
 
-
-def _function(name: str) -> Callable[..., Any]:
-    """Find a function of a module of readers by both their names."""
-    module_name, _, function = name.partition(".")
-    module = next(module for module in _MODULES if module.__name__.endswith(f".{module_name}"))
-    return cast(Callable[..., Any], getattr(module, function))
+_MODULES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        *(csv_and_parquet, fit_and_nmea, geopackage_and_shapefile, google_timeline, gpx),
+        *(json_and_geojson, kml_and_tcx, known_datasets),
+    )
+}
+"""Modules of readers by their names, as formats.csv has them."""
 
 
 class Format:
     """A kind of file: its names, beginning and content, and its reader."""
 
     def __init__(self, row: Mapping[str, str]) -> None:
-        self.read: Callable[[Path, Reading], Iterator[Trace | ApiPage]] = _function(row["reader"])
+        """Read a row of formats.csv, which names functions by their modules."""
+        self.read: Reader = _function(row["reader"])
         self._suffixes = tuple(row["suffixes"].split())
         # Regular expressions of the first bytes, and of bytes that stand anywhere among them.
         self._begins = row["begins"].encode()
         self._holds = row["holds"].encode()
-        self._looks = _function(row["looks"]) if row["looks"] else lambda name, head: False
+        self._looks_like: LooksLike | None = _function(row["looks"]) if row["looks"] else None
 
     def looks_like(self, name: str, head: bytes) -> bool:
         """Return whether a file is of the kind, by its name in lower case or its first bytes."""
-        if name.endswith(self._suffixes) or self._looks(name, head):
+        if name.endswith(self._suffixes):
             return True
-        begins = re.match(self._begins, head, re.DOTALL)
-        return bool((self._begins or self._holds) and begins and re.search(self._holds, head, re.S))
+        if self._looks_like is not None and self._looks_like(name, head):
+            return True
+        if not (self._begins or self._holds) or not re.match(self._begins, head, re.DOTALL):
+            return False
+        return re.search(self._holds, head, re.DOTALL) is not None
+
+
+def _function(name: str) -> Any:
+    """Return the function of a module of readers by both their names."""
+    module, _, function = name.partition(".")
+    return getattr(_MODULES[module], function)
 
 
 FORMATS: Mapping[str, Format] = {
     row["format"]: Format(row) for row in rows_beside(__file__, "formats.csv")
 }
-"""By name; a file is of the first one that it looks like."""
+"""Kinds of files by name; a file is of the first one that it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +95,14 @@ class SourceFile:
 def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     reading = reading.of_file(file.path, file.label)
-    by_folder = reading.columns.get("subject") == FOLDER
-    for read in FORMATS[file.format].read(file.path, reading):
-        if by_folder and isinstance(read, Trace):
-            read = _of_its_folder(read, file)
-        yield read
+    is_by_folder = reading.columns.get("subject") == FOLDER
+    for trace_or_page in FORMATS[file.format].read(file.path, reading):
+        if is_by_folder and isinstance(trace_or_page, Trace):
+            yield _of_its_folder(trace_or_page, file)
+        else:
+            yield trace_or_page
 
-    if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
+    if reading.columns.get("subject") == TRACK and file.format not in _WITH_TRACKS:
         reading.found("no tracks", format=file.format)
     asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
     if asked and not reading.tables.uses:
@@ -100,18 +113,9 @@ def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
     """Make the folder around a file its person; in an archive the outermost one in it."""
     name = file.folder
     if file.format == "gpx-archive":
-        inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]
-        name = inside.partition("/")[0] or name
+        folders_inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]
+        name = folders_inside.partition("/")[0] or name
     return replace(trace, subject=spelled(name) or None, spellings=())
-
-
-def _head_of(path: Path, size: int, reading: Reading) -> bytes:
-    """Read the first bytes of a file; nothing if it is damaged, which its reader says."""
-    with reading.unpacked(path) as stream:
-        try:
-            return stream.read(size)
-        except DAMAGED:
-            return b""
 
 
 def format_of(path: Path, reading: Reading) -> str | None:
@@ -119,12 +123,27 @@ def format_of(path: Path, reading: Reading) -> str | None:
     name = path.name.lower()
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
-    head = _head_of(path, _HEAD, reading)
-    found = next((kind for kind, form in FORMATS.items() if form.looks_like(name, head)), None)
-    if found is None and name.endswith(".json"):  # other lists may come before that of points
-        looks = json_documents.looks_like(name, _head_of(path, _HEAD_OF_JSON, reading))
-        return "json" if looks else None
-    asked = {"lat", "place"} & reading.columns.keys()
-    if found == "table" and not asked and b"geo" in geo_files.footer_of(path):
-        return "geo"  # what a Parquet file is stands at its end
-    return found
+
+    head = _first_bytes(path, _BYTES_JUDGED, reading)
+    format_name = next(
+        (kind for kind, form in FORMATS.items() if form.looks_like(name, head)), None
+    )
+    if format_name is None and name.endswith(".json"):
+        head = _first_bytes(path, _BYTES_OF_JSON_JUDGED, reading)
+        return "json" if json_and_geojson.looks_like(name, head) else None
+
+    # What a Parquet file is stands at its end; a user who names columns takes it for a table.
+    names_columns = {"lat", "place"} & reading.columns.keys()
+    is_any_table = format_name == "table" and not names_columns
+    if is_any_table and b"geo" in geopackage_and_shapefile.footer_of(path):
+        return "geo"
+    return format_name
+
+
+def _first_bytes(path: Path, size: int, reading: Reading) -> bytes:
+    """Read the first bytes of a file; nothing if it is damaged, which its reader says."""
+    with reading.unpacked(path) as stream:
+        try:
+            return stream.read(size)
+        except DAMAGED:
+            return b""

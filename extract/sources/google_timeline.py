@@ -4,17 +4,16 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from math import isnan, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec import Raw
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.sources.json_documents import decoded, json_object, json_text
+from trajanon.extract.sources.json_and_geojson import decoded, json_list, json_object, json_text
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import moment
 from trajanon.extract.sources.trace_pieces import Fix, number, traces_of_fixes
@@ -24,12 +23,24 @@ VAGUE = "positions that may be more than 500 m off"
 UNREAD_POSITIONS = "positions that could not be read"
 REPLACED = "timeline points of which there are raw signals"
 
-_VAGUE = 500.0  # metres: a hop that long ends a track
-_FOLLOWS = 1_800.0  # seconds from signal to signal; after more, what is between them is not known
-_SAME = 60.0  # seconds: the timeline's times are those of minutes
-_TIMELINE, _SIGNALS = "timeline", "signals"  # pieces of a phone's Timeline
+_MOST_METRES_OFF = 500.0  # a hop that long ends a track
+_LONGEST_GAP = 1_800.0  # seconds between signals; after more, what is between them is not known
+_A_MINUTE = 60.0  # seconds, to which the timeline's times are written
 
-_Found = Iterator[tuple[object, Fix, float]]  # a piece, where and when, and how vague in metres
+# Pieces of a phone's Timeline; those of other files are its devices, and activities.
+_TIMELINE = "timeline"
+_SIGNALS = "signals"
+
+
+class _Position(NamedTuple):
+    """A position of a piece of the recording."""
+
+    piece: object  # equal for the positions of one piece
+    fix: Fix
+    metres_off: float = nan  # that it may be off; NaN where the file does not say
+
+
+_Positions = Iterator[_Position]
 
 _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
@@ -56,111 +67,116 @@ class _Google(msgspec.Struct):
 
 
 def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
+    """Read the fixes of each piece; None ends one."""
     with reading.unpacked(path) as stream:
         text = json_text(stream, reading.what)
     document = decoded(text, reading.what, _Google | list[Raw])
     if isinstance(document, list):  # an iPhone's Timeline
         document = _Google(semanticSegments=document)
 
-    pieces_found = chain.from_iterable(
-        read_it(decoded(raw, reading.what))
-        for read_it, entries in (
-            (_record, document.locations),
-            (_activity, document.timelineObjects),
-            (_segment, document.semanticSegments),
-            (_signal, document.rawSignals),
-        )
-        for raw in entries
-    )
-
-    pieces: defaultdict[object, array[float]] = defaultdict(lambda: array("d"))
-    for piece, fix, off in pieces_found:
-        if isnan(fix[0]) or isnan(fix[1]):
+    # The numbers of the fixes of each piece, one after another.
+    numbers: defaultdict[object, array[float]] = defaultdict(lambda: array("d"))
+    for position in _positions(document, reading):
+        lat, lon, _ = position.fix
+        if isnan(lat) or isnan(lon):
             reading.counts[UNREAD_POSITIONS] += 1
-        elif off > _VAGUE:
+        elif position.metres_off > _MOST_METRES_OFF:
             reading.counts[VAGUE] += 1
         else:
-            pieces[piece].extend(fix)
+            numbers[position.piece].extend(position.fix)
 
-    of_each = {piece: np.array(values).reshape(-1, 3) for piece, values in pieces.items()}
-    if _SIGNALS in of_each and _TIMELINE in of_each:
-        of_each[_TIMELINE] = _with_signals(of_each[_TIMELINE], of_each.pop(_SIGNALS), reading)
+    pieces = {piece: np.array(values).reshape(-1, 3) for piece, values in numbers.items()}
+    if _SIGNALS in pieces and _TIMELINE in pieces:
+        pieces[_TIMELINE] = _with_signals(pieces[_TIMELINE], pieces.pop(_SIGNALS), reading)
 
-    for points in of_each.values():
-        yield from map(tuple, points.tolist())
+    for fixes in pieces.values():
+        yield from map(tuple, fixes.tolist())
         yield None
 
 
+def _positions(document: _Google, reading: Reading) -> _Positions:
+    """Read all entries of a document, each kind by its function."""
+    for positions_of, entries in (
+        (_record, document.locations),
+        (_activity, document.timelineObjects),
+        (_segment, document.semanticSegments),
+        (_signal, document.rawSignals),
+    ):
+        for entry in entries:
+            yield from positions_of(decoded(entry, reading.what))
+
+
 def _with_signals(timeline: Floats, signals: Floats, reading: Reading) -> Floats:
-    """Put the raw signals in place of the timeline's points, which are made of them."""
-    known = np.sort(signals[np.isfinite(signals[:, 2]), 2])
-    bounds = np.concatenate([[-np.inf], known, [np.inf]])
+    """Put the raw signals, (n, 3), in place of the timeline's points, which are made of them."""
+    signal_times = np.sort(signals[np.isfinite(signals[:, 2]), 2])
+    bounds = np.concatenate([[-np.inf], signal_times, [np.inf]])
 
     # Left out is what lies between two signals that follow each other, or near one of them.
     time = timeline[:, 2]
-    place = np.searchsorted(known, time)
-    before, after = bounds[place], bounds[place + 1]
-    replaced = (after - before <= _FOLLOWS) | (np.minimum(time - before, after - time) < _SAME)
-    reading.counts[REPLACED] += int(replaced.sum())
+    place = np.searchsorted(signal_times, time)
+    before = bounds[place]
+    after = bounds[place + 1]
+    is_near = np.minimum(time - before, after - time) < _A_MINUTE
+    is_replaced = (after - before <= _LONGEST_GAP) | is_near
+    reading.counts[REPLACED] += int(is_replaced.sum())
 
-    joined_fixes = np.concatenate([timeline[~replaced], signals])
+    joined_fixes = np.concatenate([timeline[~is_replaced], signals])
     return joined_fixes[np.argsort(joined_fixes[:, 2], kind="stable")]
 
 
-def _record(entry: object) -> _Found:
+def _record(entry: object) -> _Positions:
     """Read one of Records.json; a person may have several devices, here and at home."""
     record = json_object(entry)
     fix = _e7(record, _time(record, "timestamp"))
-    yield str(record.get("deviceTag")), fix, number(record.get("accuracy"))
+    yield _Position(str(record.get("deviceTag")), fix, number(record.get("accuracy")))
 
 
-def _activity(entry: object) -> _Found:
+def _activity(entry: object) -> _Positions:
     """Read an activity of a month, a piece; the points of the raw path alone have times."""
     piece = object()
     segment = json_object(json_object(entry).get("activitySegment"))
 
-    ways = (("simplifiedRawPath", "points"), ("waypointPath", "waypoints"))
-    paths = (_list(json_object(segment.get(path)).get(points)) for path, points in ways)
+    names = (("simplifiedRawPath", "points"), ("waypointPath", "waypoints"))
+    paths = (json_list(json_object(segment.get(path)).get(points)) for path, points in names)
+    first_path = next(filter(None, paths), [])
     ends = (json_object(segment.get(name)) for name in ("startLocation", "endLocation"))
-    first, last = ([end] if "latitudeE7" in end else [] for end in ends)
-    way = [*first, *map(json_object, next(filter(None, paths), [])), *last]
+    start, goal = ([end] if "latitudeE7" in end else [] for end in ends)
+    way = [*start, *map(json_object, first_path), *goal]
 
     duration = json_object(segment.get("duration"))
     times = [_time(point, "timestamp") for point in way]
-    for end, name in ((0, "startTimestamp"), (-1, "endTimestamp")) if way else ():
-        times[end] = _time(duration, name)
-
+    if way:
+        times[0] = _time(duration, "startTimestamp")
+        times[-1] = _time(duration, "endTimestamp")
     for point, time in zip(way, times, strict=True):
-        yield piece, _e7(point, time), nan
+        yield _Position(piece, _e7(point, time))
 
 
-def _segment(entry: object) -> _Found:
+def _segment(entry: object) -> _Positions:
     """Read a segment of a phone's Timeline: a path, or an activity from a start to an end."""
     entry = json_object(entry)
     begun = moment(entry.get("startTime"))
     ended = moment(entry.get("endTime"))
-    for point in map(json_object, _list(entry.get("timelinePath"))):
-        after = 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))
-        time = begun + after if isnan(at := moment(point.get("time"))) else at
-        yield _TIMELINE, _latlng(point.get("point"), time), nan
+    for point in map(json_object, json_list(entry.get("timelinePath"))):
+        time = moment(point.get("time"))
+        if isnan(time):
+            time = begun + 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))
+        yield _Position(_TIMELINE, _latlng(point.get("point"), time))
 
     activity = json_object(entry.get("activity"))
     for name, time in (("start", begun), ("end", ended)):
         if name in activity:
-            yield _TIMELINE, _latlng(activity[name], time), nan
+            yield _Position(_TIMELINE, _latlng(activity[name], time))
 
 
-def _signal(entry: object) -> _Found:
+def _signal(entry: object) -> _Positions:
     """Read a signal of a phone; those of networks and movement have no position."""
     position = json_object(json_object(entry).get("position"))
     if position:
         time = moment(position.get("timestamp"))
         place = position.get("LatLng", position.get("latLng"))
-        yield _SIGNALS, _latlng(place, time), number(position.get("accuracyMeters"))
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+        metres_off = number(position.get("accuracyMeters"))
+        yield _Position(_SIGNALS, _latlng(place, time), metres_off)
 
 
 def _time(entry: Mapping[str, Any], name: str) -> float:
@@ -171,12 +187,11 @@ def _time(entry: Mapping[str, Any], name: str) -> float:
 
 def _e7(place: Mapping[str, Any], time: float) -> Fix:
     """Read ten millionths of degrees; some files have negative ones as 2^32 less."""
-    lat, lon = (
-        number(place.get(name, place.get(short)))
-        for name, short in (("latitudeE7", "latE7"), ("longitudeE7", "lngE7"))
-    )
-    lat, lon = (value - 2**32 if value > 2**31 else value for value in (lat, lon))
-    return lat / 1e7, lon / 1e7, time
+    degrees = []
+    for name, short_name in (("latitudeE7", "latE7"), ("longitudeE7", "lngE7")):
+        written = number(place.get(name, place.get(short_name)))
+        degrees.append((written - 2**32 if written > 2**31 else written) / 1e7)
+    return degrees[0], degrees[1], time
 
 
 def _latlng(value: object, time: float) -> Fix:

@@ -4,7 +4,6 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from math import nan
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -25,8 +24,8 @@ def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a KML file, or all those of a KMZ, as one recording."""
     documents = _documents(path, reading)
     if reading.columns.get("subject") != TRACK:
-        pieces = ([*_of_placemarks(root, reading), None] for _, root in documents)
-        yield from traces_of_fixes(chain.from_iterable(pieces), reading)
+        fixes = (fix for _, root in documents for fix in (*_of_placemarks(root, reading), None))
+        yield from traces_of_fixes(fixes, reading)
         return
 
     for label, root in documents:
@@ -43,13 +42,13 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
                 yield reading.label, root
         return
 
-    any_read = False
+    has_document = False
     for name, opened in members(reading.open(path), path):
         if opened and name.lower().endswith(".kml"):
             for root in _trees(opened(), f"{path}/{name}", "kml"):
                 yield f"{reading.label}/{name}", root
-            any_read = True
-    if not any_read:
+            has_document = True
+    if not has_document:
         raise FileProblem(f"{path} holds no .kml file: name another one")
 
 
@@ -71,8 +70,8 @@ def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a TCX file: each activity, with all its laps, is a piece of one recording."""
     with reading.unpacked(path) as stream:
         trees = _trees(stream, str(path), "TrainingCenterDatabase")
-        activities = (_of_activities(root, reading) for root in trees)
-        yield from traces_of_fixes(chain.from_iterable(activities), reading)
+        fixes = (fix for root in trees for fix in _of_activities(root, reading))
+        yield from traces_of_fixes(fixes, reading)
 
 
 def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
@@ -114,22 +113,23 @@ def _take_out_incomplete(root: Element) -> None:
 def _of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
     """Read the tracks, else the points, else the lines: programs write all three in one file."""
     tracks: list[Fix | None] = []
-    lines: list[Fix | None] = []
     for track in root.iter("Track"):
         whens = [when.text for when in track.iterfind("when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("coord")]
         if len(whens) < len(coords):  # which one is missing is not known
             reading.counts[OTHER_TIMES] += 1
             whens = [None] * len(coords)
-        tracks += [_place(coord, moment(when)) for coord, when in zip(coords, whens, strict=False)]
-        tracks.append(None)
+        places = zip(coords, whens, strict=False)
+        tracks += [*(_fix(coord, moment(when)) for coord, when in places), None]
 
+    lines: list[Fix | None] = []
     for line in root.iterfind(".//LineString/coordinates"):
-        lines += [*(_place(place.split(","), nan) for place in _places_of(line)), None]
+        lines += [*(_fix(place.split(","), nan) for place in _places_of(line)), None]
     return tracks or _of_points(root) or lines
 
 
 def _places_of(line: Element) -> list[str]:
+    """Return the places of a line, each as text: longitude, latitude and perhaps a height."""
     return re.sub(r"\s*,\s*", ",", line.text or "").split()
 
 
@@ -143,17 +143,18 @@ def _of_points(element: Element) -> list[Fix | None]:
             place = child.findtext(".//Point/coordinates")
             when = child.findtext("TimeStamp/when")
             if place and when:
-                fixes.append(_place(place.split(","), moment(when)))
+                fixes.append(_fix(place.split(","), moment(when)))
     return fixes if any(fixes) else []
 
 
-def _place(written: list[str], time: float) -> Fix:
+def _fix(numbers_written: list[str], time: float) -> Fix:
     """Read a longitude and a latitude, in this order; a height may follow."""
-    lon, lat, *_ = [*map(number, written[:2]), nan, nan]
+    lon, lat, *_ = [*map(number, numbers_written[:2]), nan, nan]
     return lat, lon, time
 
 
 def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
+    """Read the points of activities with all their laps; each activity is a piece."""
     if root.find(".//Course") is not None:
         reading.found(PLANNED, 1)
     for activity in root.iter("Activity"):

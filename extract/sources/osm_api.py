@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from http import HTTPStatus
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -38,7 +39,7 @@ from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.archives import DAMAGED
-from trajanon.extract.sources.gpx_document import ApiPage, read_document
+from trajanon.extract.sources.gpx import ApiPage, read_document
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined_trace
 from trajanon.extract.trace import Trace
@@ -48,19 +49,24 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_AREA = 0.25  # square degrees; the server refuses more
-PAUSE = 1.0  # seconds between two requests: the API is for editing, and we are guests
-
-LONGEST_CUT = 300.0  # seconds that may pass between the last point of a page and the next one
-
 WITHOUT_TIME = "points without time"
 REPEATED = "points repeated by a shifted page"
 
-TIMEOUT = (10.0, 310.0)  # seconds to connect and to wait; the server itself gives up after 300
-LONGEST_WAIT = 3600.0  # seconds; a server that asks for more is not waited for
+MAX_AREA = 0.25  # square degrees; the server refuses more
+LONGEST_CUT = 300.0  # seconds that may pass between the last point of a page and the next one
 
-BUSY = (429, 503, 509)
-LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well succeed
+# Seconds: between two requests, as the API is for editing, and we are guests; to connect, and to
+# wait, as the server itself gives up after 300; and what a server may ask us to wait at most.
+PAUSE = 1.0
+TIMEOUT = (10.0, 310.0)
+LONGEST_WAIT = 3600.0
+
+# Statuses of a server that is busy, and all after which a request may well succeed; with the
+# seconds to wait before each new trial.
+_BUSY = (429, 503, 509)
+_FAILED = (408, 500, 502, 504)
+_WAITS_IF_BUSY = (60.0, 120.0, 240.0, 480.0)
+_WAITS_IF_FAILED = (5.0, 10.0)
 
 # Behind a kept page: the query of the page after it. An XML comment could not hold two dashes.
 _NEXT = re.compile(rb"\n<\?trajanon-next (\S+)\?>\n\Z")
@@ -68,17 +74,21 @@ _NEXT = re.compile(rb"\n<\?trajanon-next (\S+)\?>\n\Z")
 _SERVER = re.compile(r"https?://([^/@]*@)?[^/@:]+(:\d{1,5})?(/.*)?")
 
 Query = Mapping[str, str]
+"""What is asked of the server, by name, such as its page 3."""
 
 
 class _Answer(NamedTuple):
-    content: bytes  # a page, as the server sent it
-    following: Query | None  # asks for the next page; empty after the last, None if not named
+    """A page, as the server sent it."""
 
-    def kept(self) -> bytes:
-        """Write the page with the query of the next one behind it."""
-        if self.following is None:
+    content: bytes
+    next_query: Query | None  # asks for the next page; empty after the last, None if not named
+
+    @property
+    def file(self) -> bytes:
+        """Return what is kept: the page with the query of the next one behind it."""
+        if self.next_query is None:
             return self.content
-        query = urlencode(self.following) or "none"
+        query = urlencode(self.next_query) or "none"
         return self.content + f"\n<?trajanon-next {query}?>\n".encode()
 
 
@@ -99,7 +109,8 @@ class NumberedPages:
     warned: Notices = field(default_factory=Notices)
 
     def __post_init__(self) -> None:
-        if (area := _square_degrees(self.box)) > MAX_AREA:
+        area = _square_degrees(self.box)
+        if area > MAX_AREA:
             why = f"the server allows at most {MAX_AREA}; use a smaller box, or GPX files"
             raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
         if self.max_pages < 1:
@@ -108,27 +119,28 @@ class NumberedPages:
         if not _SERVER.fullmatch(self.url):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
 
-        self._name = self.url.rstrip("/")
-        self._address = f"{self._name}/api/0.6/trackpoints"
-        self._last = -math.inf  # when the server was asked
+        self._server = self.url.rstrip("/")
+        self._address = f"{self._server}/api/0.6/trackpoints"
+        self._last_asked = -math.inf  # by the clock of `time.monotonic`
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
 
-        root = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
+        # A folder in the cache for each server and box.
+        cache = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
         parts = urlsplit(self.url)
         names = (parts.netloc.rpartition("@")[2].lower(), parts.path.strip("/"), self._bbox)
-        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(filter(None, names)))
+        self._folder = cache / re.sub(r"[^\w.-]", "_", "_".join(filter(None, names)))
 
     def __iter__(self) -> Iterator[ApiPage]:
         """Return the pages, from the cache where it has them."""
         import requests
 
-        with suppress(OSError):  # then it cannot be written, which is said
+        with suppress(OSError):  # then it cannot be written, which is reported with the first page
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if kept := self._kept():
+        if kept := self._count_kept():
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
-            msg = "%s from the cache of %s; to ask for new ones, remove %s"
-            logger.info(msg, number_of(kept, "page"), day.date(), self._folder)
+            message = "%s from the cache of %s; to ask for new ones, remove %s"
+            logger.info(message, number_of(kept, "page"), day.date(), self._folder)
 
         with requests.Session() as self._session:
             self._session.headers["User-Agent"] = (
@@ -136,18 +148,18 @@ class NumberedPages:
             )
             query: Query = {"bbox": self._bbox}
             for number in range(self.max_pages):
-                page, following = self._page(number, query)
+                page, next_query = self._page(number, query)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
-                if following == {}:
+                if next_query == {}:
                     yield []  # nothing follows
                     return
-                query = following or {"bbox": self._bbox, "page": str(number + 1)}
+                query = next_query or {"bbox": self._bbox, "page": str(number + 1)}
 
         # Of numbered pages the end is known only once the page after the last has been requested.
         pages = number_of(self.max_pages, "page")
-        msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
-        message = f"{msg}`max_pages` raises it"
+        stopped = f"stopped after {pages} of the box {self.box}, the server may have more"
+        message = f"{stopped}: `max_pages` raises it"
         self.warned.warn(LeftOutWarning(message, "more pages", self._bbox))
 
     def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
@@ -156,90 +168,105 @@ class NumberedPages:
         with suppress(*DAMAGED):  # a `FileProblem` among them
             content = gzip.decompress(path.read_bytes())
             match = _NEXT.search(content)
-            following = dict(parse_qsl(match[1].decode())) if match else None
+            next_query = dict(parse_qsl(match[1].decode())) if match else None
             # Numbers and names count pages differently: the one never goes on where the other was.
-            if not number or (following is None) == ("page" in query):
-                return read_document(content, str(path)), following
+            if not number or (next_query is None) == ("page" in query):
+                return read_document(content, str(path)), next_query
 
         answer = self._downloaded(number, query)
         try:
             page = read_document(answer.content, f"page {number}")
         except FileProblem as error:
             what = f"something else than GPX as page {number}"
-            raise ServerProblem(f"{self._name} sent {what}; {self._way_on()}") from error
+            raise ServerProblem(f"{self._server} sent {what}; {self._way_on()}") from error
 
         try:
             with replacing(path) as (draft,):
-                draft.write_bytes(gzip.compress(answer.kept()))
+                draft.write_bytes(gzip.compress(answer.file))
         except OSError as error:
             why = error.strerror or error
-            msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
-            self.warned.warn(TrajanonWarning(msg, "cache", str(self._folder)))
-        return page, answer.following
+            lost = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
+            self.warned.warn(TrajanonWarning(lost, "cache", str(self._folder)))
+        return page, answer.next_query
 
     def _path(self, number: int) -> Path:
+        """Return the file in which a page is kept."""
         return self._folder / f"page{number:04d}.gpx.gz"
 
-    def _kept(self) -> int:
+    def _count_kept(self) -> int:
+        """Count the pages that are kept."""
         return sum(1 for _ in self._folder.glob("page*.gpx.gz"))
 
     def _way_on(self) -> str:
-        """Report what is kept, and how to go on after a failure."""
-        kept = f"the pages downloaded so far ({self._kept()}) are kept, " * (self._kept() > 0)
-        return f"{kept}run the same command again to go on"
+        """Write what is kept, and how to go on after a failure."""
+        kept = self._count_kept()
+        pages = f"the pages downloaded so far ({kept}) are kept, " if kept else ""
+        return f"{pages}run the same command again to go on"
 
     def _downloaded(self, number: int, query: Query) -> _Answer:
         """Download a page: a busy server is asked five times, a failing one three times."""
         from requests import RequestException
-        from urllib3.exceptions import InvalidHeader
-        from urllib3.util import Retry
 
-        for tried in count():
-            if (rest := self._last + self.pause - time.monotonic()) > 0.0:
+        for trial in count():
+            rest = self._last_asked + self.pause - time.monotonic()
+            if rest > 0.0:
                 time.sleep(rest)
 
-            waits = [5.0, 10.0]
+            waits: Sequence[float] = _WAITS_IF_FAILED
             try:
-                answer = self._session.get(self._address, params=query, timeout=TIMEOUT)
+                response = self._session.get(self._address, params=query, timeout=TIMEOUT)
             except RequestException as error:
                 why = f"page {number} broke off ({type(error).__name__})"
-                problem = (
-                    f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
-                )
+                unreachable = f"{self._server} cannot be reached"
+                problem = f"{unreachable}, or {why}: check the connection, or proxy"
             else:
-                if answer.status_code == 200:
-                    return self._answered(answer, number, query)
-
-                # Words of the application, or of a proxy before it, which likes to speak HTML.
-                words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-                refused = f"({answer.status_code}: {words or answer.reason})"
-                problem = f"{self._name} refuses page {number} {refused}"
-                if answer.status_code not in LATER:
+                if response.status_code == HTTPStatus.OK:
+                    return self._answer(response, number, query)
+                problem = f"{self._server} refuses page {number} {_refusal(response)}"
+                if response.status_code in _BUSY:
+                    waits = _waits_of_busy(response)
+                elif response.status_code not in _FAILED:
                     raise ServerProblem(problem)
-                if answer.status_code in BUSY:
-                    waits = [60.0, 120.0, 240.0, 480.0]
-                    with suppress(KeyError, InvalidHeader):
-                        seconds = Retry().parse_retry_after(answer.headers["Retry-After"])
-                        waits = [seconds or wait for wait in waits if seconds <= LONGEST_WAIT]
             finally:
-                self._last = time.monotonic()
+                self._last_asked = time.monotonic()
 
-            if tried >= len(waits):
+            if trial >= len(waits):
                 break
-            logger.warning("%s; trying again in %.0f s", problem, waits[tried])
-            time.sleep(waits[tried])
+            logger.warning("%s; trying again in %.0f s", problem, waits[trial])
+            time.sleep(waits[trial])
         raise ServerProblem(f"{problem}; {self._way_on()}")
 
-    def _answered(self, answer: "Response", number: int, query: Query) -> _Answer:
-        """Read from the headers of a page what asks for the next one.
+    def _answer(self, response: "Response", number: int, query: Query) -> _Answer:
+        """Read a page, and from its headers what asks for the next one.
 
         Of a link, which may lead elsewhere, only what it asks for is taken.
         """
-        link = answer.links.get("next", {}).get("url")
+        link = response.links.get("next", {}).get("url")
         if "page" in query or not (link or number):
-            return _Answer(answer.content, None)
+            return _Answer(response.content, None)
         asks_for = dict(parse_qsl(link.partition("?")[2])) if link else None
-        return _Answer(answer.content, {**asks_for, "bbox": self._bbox} if asks_for else {})
+        next_query = {**asks_for, "bbox": self._bbox} if asks_for else {}
+        return _Answer(response.content, next_query)
+
+
+def _refusal(response: "Response") -> str:
+    """Quote the words of the application, or of a proxy before it, which likes to speak HTML."""
+    words = " ".join(re.sub(r"<[^>]*>", " ", response.text).split())[:300]
+    return f"({response.status_code}: {words or response.reason})"
+
+
+def _waits_of_busy(response: "Response") -> Sequence[float]:
+    """Return the seconds to wait before each trial; as long as the server asks, if it does.
+
+    Empty if that is too long: it is not asked again.
+    """
+    from urllib3.exceptions import InvalidHeader
+    from urllib3.util import Retry
+
+    with suppress(KeyError, InvalidHeader):
+        seconds = Retry().parse_retry_after(response.headers["Retry-After"])
+        return [seconds or wait for wait in _WAITS_IF_BUSY if seconds <= LONGEST_WAIT]
+    return _WAITS_IF_BUSY
 
 
 def traces_of_boxes(
@@ -278,72 +305,83 @@ def joined_traces(
     """Join the pieces of each trace; leave out what has no time or came before.
 
     Of a server's pages, none is read after the first that brings nothing new or points without
-    time; if there is no such page, the last trace is cut off.
+    time; if there is no such page, the last trace is cut off. Of saved pages, all are read.
     """
-    first_pages: dict[int, int] = {}  # of each point, by its hash
+    first_pages: dict[int, int] = {}  # number of the page where each point came first, by its hash
     held: list[Trace] = []  # the pieces of one trace
     name = ""
-    trackables = 0
-    cut_off = not saved
+    trackables = 0  # traces that name nobody, by which they are named
+    is_cut_off = not saved
     for number, page in enumerate(pages):
-        parts = _new_parts(page, number, first_pages, reading)
+        pieces = _new_pieces(page, number, first_pages, reading)
         track = ""
-        for part in parts:
-            # A page's first segment may be of the last one's recording, which may also have paused
-            # just where the page was cut. Two recordings taken for one count as one subject, which
-            # is safe; one taken for two would not be.
-            goes_on = part is parts[0] and bool(held) and held[-1].subject == part.subject
-            pause = part.time[0] - held[-1].time[-1] if goes_on else 0.0
-            goes_on = goes_on and bool(part.subject or pause >= 0.0)
-            if goes_on and (part.subject or pause <= LONGEST_CUT):
-                held.append(part)
+        for piece in pieces:
+            is_first = piece is pieces[0]
+            goes_on = is_first and bool(held) and _may_go_on(held[-1], piece)
+            if goes_on and (piece.subject or _seconds_between(held[-1], piece) <= LONGEST_CUT):
+                held.append(piece)
             else:
                 yield from _whole(held, name, reading)
-                if part.name != track and not goes_on:
-                    trackables += part.subject is None
-                    name = part.subject or f"{reading.label}trackable {trackables}"
-                held = [part]
-            track = part.name
+                if piece.name != track and not goes_on:
+                    trackables += piece.subject is None
+                    name = piece.subject or f"{reading.label}trackable {trackables}"
+                held = [piece]
+            track = piece.name
 
-        untimed = any(not np.isfinite(segment.time).any() for segment in page)
-        if saved or (parts and not untimed):
+        has_untimed = any(not np.isfinite(segment.time).any() for segment in page)
+        if saved or (pieces and not has_untimed):
             continue
-        if page and not untimed:
+        if page and not has_untimed:
             reading.found("repeated page", label=reading.label)
-        cut_off = False
+        is_cut_off = False
         break
-    yield from _whole(held, name, reading, cut_off=cut_off)
+    yield from _whole(held, name, reading, is_cut_off=is_cut_off)
 
 
-def _new_parts(
+def _may_go_on(last: Trace, piece: Trace) -> bool:
+    """Check whether a page's first segment may be of the last one's recording.
+
+    This may also have paused just where the page was cut. Two recordings taken for one count as one
+    subject, which is safe; one taken for two would not be.
+    """
+    if last.subject != piece.subject:
+        return False
+    return bool(piece.subject) or bool(_seconds_between(last, piece) >= 0.0)
+
+
+def _seconds_between(last: Trace, piece: Trace) -> float:
+    return float(piece.time[0] - last.time[-1])
+
+
+def _new_pieces(
     page: ApiPage, number: int, first_pages: dict[int, int], reading: Reading
 ) -> list[Trace]:
-    """Return what each segment has left of timed points no earlier page had."""
+    """Return what each segment has left of timed points no earlier page had; note their page."""
     timed = [segment.take(np.isfinite(segment.time)) for segment in page]
     hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
     all_hashes = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
 
     # Inside a page, a receiver that stood still may repeat itself.
-    new = np.array(
+    is_new = np.array(
         [first_pages.setdefault(point, number) == number for point in all_hashes.tolist()], bool
     )
-    reading.counts[WITHOUT_TIME] += sum(map(len, page)) - len(new)
-    reading.counts[REPEATED] += len(new) - int(new.sum())
+    reading.counts[WITHOUT_TIME] += sum(map(len, page)) - len(is_new)
+    reading.counts[REPEATED] += len(is_new) - int(is_new.sum())
 
     ends = np.cumsum([*map(len, timed)])
-    parts = map(Trace.take, timed, np.split(new, ends[:-1]))
-    return list(filter(len, parts))
+    pieces = map(Trace.take, timed, np.split(is_new, ends[:-1]))
+    return list(filter(len, pieces))
 
 
 def _whole(
-    parts: Sequence[Trace], name: str, reading: Reading, *, cut_off: bool = False
+    pieces: Sequence[Trace], name: str, reading: Reading, *, is_cut_off: bool = False
 ) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
-    if not parts:
+    if not pieces:
         return
 
-    subject = parts[0].subject
+    subject = pieces[0].subject
     if subject is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
         match = re.search(r"/user/([^/]+)/traces/", subject)
         subject = f"osm:{match[1] if match else subject}"
-    yield replace(joined_trace(parts), name=name, subject=subject, cut_off=cut_off)
+    yield replace(joined_trace(pieces), name=name, subject=subject, cut_off=is_cut_off)

@@ -5,21 +5,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trajanon.common.arrays import Bools
 from trajanon.common.columns_read import TablesRead, persons_sentence
-from trajanon.common.errors import FileProblem
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress
 from trajanon.extract.sources.archives import Stream, unpacked
-from trajanon.extract.sources.reader_warnings import warning_of
+from trajanon.extract.sources.reader_sentences import refusal_of, warning_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from _typeshed import WriteableBuffer
 
-UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+# What is left out, as it is counted.
+UNREADABLE = "files that could not be read"  # or members of archives
 USED_IN_PART = "files from their damage on"  # what comes before it is used
 OTHER_TIMES = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
@@ -35,14 +37,14 @@ class Reading:
 
     what: str = ""  # the file, in messages
     label: str = ""  # the same, in the names of recordings
-    columns: Mapping[str, str] = field(default_factory=dict)  # of tables
+    columns: Mapping[str, str] = field(default_factory=dict)  # of tables, by role, as a user says
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
     nested: bool = False  # whether names of columns are those of objects, with dots between them
     sorted_by_place: bool = False  # whether its points are in no order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
-    read: Callable[[int], None] = unmetered
+    read: Callable[[int], None] = unmetered  # called with the number of bytes that were read
     warned: Notices = field(default_factory=Notices)
 
     def of_file(self, path: Path, label: str = "") -> "Reading":
@@ -50,13 +52,13 @@ class Reading:
         return replace(self, what=str(path), label=label or path.name)
 
     def with_columns(self, **columns: str) -> "Reading":
-        """Return the same with roles of columns, unless these are said."""
+        """Return the same with roles of columns, unless a user says others."""
         return replace(self, columns={**columns, **self.columns})
 
-    def count(self, what: str, marked: "Bools | pd.Series") -> None:
+    def count(self, kind: str, is_left_out: "Bools | pd.Series") -> None:
         """Count what is marked as left out, if anything is."""
-        if marked.any():
-            self.counts[what] += int(marked.sum())
+        if is_left_out.any():
+            self.counts[kind] += int(is_left_out.sum())
 
     def found(self, kind: str, count: int | None = None, **values: object) -> None:
         """Warn of what was found, by its sentence; where there is a count, if it is not 0.
@@ -69,38 +71,44 @@ class Reading:
             values = {"what": self.what, "count": count, **values}
             self.warned.warn(warning_of(kind, **values))
 
-    def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
-        """Count a file that cannot be read, or only so many points of it; and warn."""
-        if used:
-            self.found(USED_IN_PART, 1, error=error, points=number_of(used, "point"))
+    def refusal(self, kind: str, **values: object) -> BadInput | FileProblem:
+        """Return the error that refuses the file, by its sentence."""
+        return refusal_of(kind, what=self.what, **values)
+
+    def leave_out(self, error: Exception, points_used: int, kind: str = UNREADABLE) -> None:
+        """Count a file that cannot be read, or only some points of it; and warn."""
+        if points_used:
+            self.found(USED_IN_PART, 1, error=error, points=number_of(points_used, "point"))
         else:
             self.counts[UNREADABLE] += 1
             self.found(kind, error=error)
 
-    def tell_rest(self) -> None:
+    def warn_at_the_end(self) -> None:
         """Warn of what is known once everything is read."""
         if possible := persons_sentence(self.tables.account["possible_persons"]):
             self.found("persons", possible=possible)
         self.warned.tell_others()
 
-    def open(self, path: Path) -> "Stream":
+    def open(self, path: Path) -> Stream:
         """Open a file unchanged; bytes read from it count as progress."""
         try:
             return Stream(_Metered(regular(path), self.read))
         except OSError as error:
             raise FileProblem(f"cannot read {path}: {error.strerror}") from error
 
-    def unpacked(self, path: Path) -> "Stream":
+    def unpacked(self, path: Path) -> Stream:
         """Open a file and unpack it, if it is packed by gzip, bzip2 or xz."""
         return unpacked(self.open(path))
 
 
 class _Metered(io.FileIO):
+    """A file that reports how many bytes are read of it."""
+
     def __init__(self, path: Path, read: Callable[[int], None]) -> None:
         super().__init__(path)
         self._read = read
 
-    def readinto(self, buffer: Any, /) -> int:
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
         size = super().readinto(buffer) or 0
         self._read(size)
         return size

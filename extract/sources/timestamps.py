@@ -5,32 +5,40 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.tseries.api import guess_datetime_format as guess
+from pandas.tseries.api import guess_datetime_format
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.common.errors import BadInput
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.time_zones import seconds_east
 
 UNREAD_TIMES = "times that could not be read"
-WAY_OUT = "write them as 2020-09-13T12:26:40Z"
 
-_Reader = Callable[[pd.DataFrame], Floats]  # of rows to their times; NaN where there is none
+RowsToSeconds = Callable[[pd.DataFrame], Floats]
+"""Reads the times of rows: seconds since 1970 UTC, (rows,); NaN where there is none."""
 
+_VALUES_JUDGED = 100  # the first ones, which show the kind of times
+
+_DAY = 86_400.0  # seconds
+_WEEK = 604_800.0
+
+# Texts that are times of day.
 _TIME_OF_DAY = re.compile(
     r"T?\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?|Z|[-+]\d\d:?\d\d)?"
 )
 # hhmmss, or hmmss. Five digits with more decimals are days, as spreadsheets count them.
 _DIGITS_OF_DAY = re.compile(r"\d([0-5]\d){2}([.,]\d{1,3})?|([01]\d|2[0-3])([0-5]\d){2}([.,]\d+)?")
+_MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
+_OTHER_ORDER = "{} first; if that is wrong, write them as 2020-09-13T12:26:40Z"
+_FEW_DIGITS = 9  # of so few texts of digits, none need be a time of day
+
 # What pandas would read wrong, and what it reads right: it takes UTC+2 as two hours behind UTC, and
 # seconds after a dash as a zone; Go writes +0000 UTC.
 _FOR_PANDAS = (
@@ -44,16 +52,11 @@ _TIME_WITH_ZONE = re.compile(
     r":\d\d([.,]\d+)?\s*(Z|UTC|GMT|(GMT|UTC)?[-+]\d\d(:?\d\d)?)(\s*\(?[A-Z]{3,5}\)?)?\s*$"
 )
 _MIDNIGHT = re.compile(r"[ T]0?0:00(:00(\.0+)?)?(Z|\+00:?00)?$")
-_MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
 # With a day, a month and a year: pandas would make up what is missing.
 _WHOLE_DATE = (
     r"\d{8}|\d{4}[-/. ]\w{1,9}[-/. ]\d|\d{1,2}[-/. ]\w{1,9}[-/. ](?:\d{2}){1,2}(?:$|[ T,])"
     r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
 )
-
-_VALUES_JUDGED = 100  # the first ones, which show the kind of times
-
-_DAY, _WEEK = 86_400.0, 604_800.0  # seconds
 
 # Seconds since 1970. No track is from before 1980 or after 2100; numbers that are times from 2000
 # to 2033 are read without a warning.
@@ -69,10 +72,6 @@ _LEAP_SECONDS = np.array([0.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0])
 _LEAPS = np.array(_LEAP_DAYS, "datetime64[s]").astype(np.float64) + _LEAP_SECONDS[1:]
 _FIRST_CERTAIN_WEEK = 1_024  # of GPS: some receivers begin again at 0 after 1,023
 
-_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d\d|\d(?!\d)):?(\d\d)?(?::00)?", re.IGNORECASE)
-_LARGEST_OFFSET = 14.0  # hours
-_ZONE_UNITS = (3_600.0, 60.0, 1.0, 1e-3)  # seconds in hours, minutes, seconds and milliseconds
-
 # Seconds of a clock that began at an unknown time. Numbers that begin later, or go on in smaller
 # steps, may be days or another unit.
 UNKNOWN_BEGINNING = "seconds from an unknown beginning"
@@ -80,8 +79,8 @@ _LATEST_BEGINNING = 10_000.0
 _SHORTEST_STEP = 0.02
 
 
-def reader_of_times(first: pd.DataFrame, reading: Reading) -> _Reader:
-    """Find by the first rows of a table how seconds since 1970 UTC are read from its parts."""
+def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
+    """Find by the first rows of a table how the times of rows are read; columns are roles."""
     role = "gps_seconds" if "gps_seconds" in first else "time"
     read = _reader_of_role(role, first, reading) if role in first else None
     is_checked = False
@@ -98,10 +97,7 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> _Reader:
         is_given = rows[role].notna().to_numpy()
         is_read = np.isfinite(seconds)
         if not is_checked and is_given.any() and not is_read.any():
-            example = rows[role][is_given].iloc[0]
-            way_out = f"{WAY_OUT}, or name another column with `columns` time=..."
-            unread = f"none of the times of {reading.what} can be read"
-            raise BadInput(f"{unread}, such as {example!r}: {way_out}")
+            raise reading.refusal("no time can be read", example=rows[role][is_given].iloc[0])
 
         reading.count(UNREAD_TIMES, is_given & ~is_read)
         if not is_checked and len(seconds) > 1 and _are_days(seconds[is_read], 1):
@@ -114,7 +110,7 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> _Reader:
     return seconds_of
 
 
-def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> _Reader | None:
+def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> RowsToSeconds | None:
     """Find by its first rows how the column of times is read; None if it is empty."""
     if role == "gps_seconds":
         return _gps_seconds
@@ -135,14 +131,11 @@ def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> _Reader
         return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
 
     if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
-        why = "have minutes and seconds but no hours, as spreadsheets do"
-        raise BadInput(f"the times of {reading.what}, such as {examples[0]}, {why}: {WAY_OUT}")
+        raise reading.refusal("minutes without hours", example=examples[0])
 
     if _are_times_of_day(examples, is_dated=is_dated):
         if not is_dated:
-            way_out = "name a column with day and time, `columns` time=..., or the day, date=..."
-            alone = f"{reading.what} holds times of day ({examples[0]}) alone"
-            raise BadInput(f"{alone}: {way_out}")
+            raise reading.refusal("times of day alone", example=examples[0])
         return _reader_of_texts(first, _days_with_times, reading)
 
     are_numbers = np.isfinite(numbers(known_values.head(_VALUES_JUDGED)))
@@ -152,10 +145,13 @@ def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> _Reader
     return _reader_of_texts(first, lambda rows: _as_texts(rows["time"]), reading)
 
 
+# Numbers that are times.
+
+
 def _seconds_of_stamps(values: Floats) -> Floats:
     """Read numbers that are written YYYYMMDDhhmmss."""
     stamps = pd.Series(np.where(within(values, _STAMPS), values, 0.0).astype(np.int64))
-    return _seconds(stamps.astype("string"), format="%Y%m%d%H%M%S")
+    return _seconds(stamps.astype("string"), "%Y%m%d%H%M%S")
 
 
 _CLOCKS: Mapping[str, Callable[[Floats], Floats]] = {
@@ -165,7 +161,8 @@ _CLOCKS: Mapping[str, Callable[[Floats], Floats]] = {
     "nanoseconds since 1970": lambda values: values / 1e9,
     "YYYYMMDDhhmmss": _seconds_of_stamps,
 }
-"""How numbers are written that are times."""
+"""How numbers are written that are times, and how these are read."""
+
 _SINCE_1970 = list(_CLOCKS)[:4]
 
 
@@ -181,17 +178,21 @@ def clock_of(values: Floats) -> tuple[str, Floats] | None:
 
 
 def times_in(measures: Floats) -> Floats | None:
-    """Read numbers beside coordinates as times, if most of them are; else NaN."""
-    found = clock_of(measures[np.isfinite(measures)])
-    return None if found is None else _nan_outside_limits(_CLOCKS[found[0]](measures))
+    """Read numbers beside coordinates as times, if most of them are; else None."""
+    clock_and_times = clock_of(measures[np.isfinite(measures)])
+    if clock_and_times is None:
+        return None
+    clock, _ = clock_and_times
+    return _nan_outside_limits(_CLOCKS[clock](measures))
 
 
 def _reader_of_numbers(
     values: Floats, example: str, reading: Reading, *, is_dated: bool
 ) -> Callable[[Floats], Floats]:
     """Find the clock of numbers: since 1970, stamps, or seconds from an unknown beginning."""
-    if (found := clock_of(values)) is not None:
-        clock, seconds = found
+    clock_and_times = clock_of(values)
+    if clock_and_times is not None:
+        clock, seconds = clock_and_times
         middle = np.nanmedian(seconds)
         if clock not in _SINCE_1970:
             reading.found("times read as", example=example, read_as=clock)
@@ -204,15 +205,51 @@ def _reader_of_numbers(
     usual_step = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
     begins_early = 0.0 <= np.nanmin(values) < _LATEST_BEGINNING
     if is_dated or not begins_early or usual_step < _SHORTEST_STEP:
-        why = f"such as {example}, are numbers of no known clock: {WAY_OUT}"
-        raise BadInput(f"the times of {reading.what}, {why}, or as seconds since 1970")
+        raise reading.refusal("no known clock", example=example)
     reading.found("times read as", example=example, read_as=UNKNOWN_BEGINNING)
     return lambda values: values
 
 
+def may_be_gps_seconds(values: Floats) -> bool:
+    """Return whether all numbers, as seconds since 1980, are times from 2000 to now."""
+    known = _GPS_BEGINNING + values[np.isfinite(values)]
+    return bool(len(known) and ((known > _USUAL_TIMES[0]) & (known < time.time())).all())
+
+
+def _gps_seconds(rows: pd.DataFrame) -> Floats:
+    """Read seconds on GPS's clock: since 1980 or, beside a number of the week, since its Sunday."""
+    seconds = numbers(rows["gps_seconds"])
+    if "gps_week" in rows:
+        week = numbers(rows["gps_week"])
+        seconds = np.where(week >= _FIRST_CERTAIN_WEEK, _WEEK * week + seconds, np.nan)
+
+    by_gps = _GPS_BEGINNING + seconds
+    return _nan_outside_limits(by_gps - _LEAP_SECONDS[np.searchsorted(_LEAPS, by_gps, "right")])
+
+
+def within(seconds: Floats | np.float64, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
+    """Mark which times lie between 1980 and 2100, or other limits."""
+    return np.asarray((seconds >= limits[0]) & (seconds < limits[1]))
+
+
+def _nan_outside_limits(seconds: Floats) -> Floats:
+    return np.where(within(seconds), seconds, np.nan)
+
+
+# Texts that are times.
+
+
+class _TextFormat(NamedTuple):
+    """How texts are read as dates: as pandas takes it."""
+
+    order: str  # what comes first in a date: day, month or year
+    form: str  # such as %Y-%m-%d; or ``mixed``, each text in its own
+    seconds: Floats  # the times of the texts that are read so, since 1970
+
+
 def _reader_of_texts(
     first: pd.DataFrame, texts_of: Callable[[pd.DataFrame], pd.Series], reading: Reading
-) -> _Reader:
+) -> RowsToSeconds:
     """Find the format of texts: ISO 8601, or the one that reads most of the first rows."""
     examples = texts_of(first.head(_VALUES_JUDGED)).dropna()
     patterns = [_OFFSET_FROM_ZONE, *(pattern for pattern, _ in _FOR_PANDAS)]
@@ -227,33 +264,131 @@ def _reader_of_texts(
 
     # The longest shows the whole format: at midnight, spreadsheets leave out the time of day.
     example = max(texts.head(_VALUES_JUDGED).str.strip(), key=len)
-    trials: list[tuple[str, dict[str, Any], Floats]] = []
-    for order in _possible_orders(example):
-        with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-            form = None if order == "year" else guess(example, dayfirst=order == "day")
-        which_first = {} if form or order == "month" else {f"{order}first": True}
-        options = {"format": form or "mixed", **which_first}
-        seconds = _seconds(texts, **options)
-        trials.append((order, options, seconds[np.isfinite(seconds)]))
+    trials = [_tried(texts, example, order) for order in _possible_orders(example)]
 
     # The most times, in the shortest span; of equal ones the first.
-    order, options, seconds = min(
-        trials, key=lambda trial: (-len(trial[2]), np.ptp(trial[2]) if len(trial[2]) else 0.0)
+    best = min(
+        trials,
+        key=lambda trial: (
+            -len(trial.seconds),
+            np.ptp(trial.seconds) if len(trial.seconds) else 0.0,
+        ),
     )
-    as_good = (times[:1] for _, _, times in trials if len(times) == len(seconds))
-    if any((times != seconds[:1]).any() for times in as_good):
-        read_as = f"{order} first; if that is wrong, {WAY_OUT}"
-        reading.found("times read as", example=example, read_as=read_as)
-    return lambda rows: _seconds(texts_of(rows), **options)
+    as_many = [trial for trial in trials if len(trial.seconds) == len(best.seconds)]
+    if any((trial.seconds[:1] != best.seconds[:1]).any() for trial in as_many):
+        reading.found("times read as", example=example, read_as=_OTHER_ORDER.format(best.order))
+    return lambda rows: _seconds(texts_of(rows), best.form, best.order)
 
 
-def within(seconds: Floats | np.float64, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
-    """Mark which times lie between 1980 and 2100, or other limits."""
-    return np.asarray((seconds >= limits[0]) & (seconds < limits[1]))
+def _tried(texts: pd.Series, example: str, order: str) -> _TextFormat:
+    """Read texts with one thing first in a date, in the format of an example if it has one."""
+    form = None
+    if order != "year":  # which pandas does not guess
+        with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
+            form = guess_datetime_format(example, dayfirst=order == "day")
+    seconds = _seconds(texts, form or "mixed", order)
+    return _TextFormat(order, form or "mixed", seconds[np.isfinite(seconds)])
 
 
-def _nan_outside_limits(seconds: Floats) -> Floats:
-    return np.where(within(seconds), seconds, np.nan)
+def _possible_orders(example: str) -> list[str]:
+    """List what may come first in a date (after a year of four digits), the likeliest first."""
+    if re.match(r"\s*\d{4}\D", example):
+        return ["month"]
+
+    # Where people write AM and PM, they mostly write the month first.
+    has_am_or_pm = re.search(r"[AaPp]\.?[Mm]", example)
+    orders = ["month", "day"] if has_am_or_pm else ["day", "month"]
+    if re.match(r"\s*\d\d([-/.])\d\d\1\d\d(?!\d)", example):
+        orders.append("year")
+    return orders
+
+
+def _as_texts(values: pd.Series) -> pd.Series:
+    """Return values as texts, whole numbers without decimals."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values
+    if pd.api.types.is_timedelta64_dtype(values):
+        return (pd.Timestamp(0) + values).dt.strftime("%H:%M:%S.%f")
+    is_whole = pd.api.types.is_float_dtype(values) and (values.dropna() % 1.0 == 0.0).all()
+    return (values.astype("Int64") if is_whole else values).astype("string")
+
+
+def _as_pandas_reads(texts: pd.Series) -> pd.Series:
+    """Return texts with zones and seconds as pandas reads them; none where a zone is uncertain."""
+    for pattern, replacement in _FOR_PANDAS:
+        texts = texts.str.replace(pattern, replacement, regex=True)
+    return texts.mask(texts.str.contains(_OFFSET_FROM_ZONE).fillna(False).astype(bool))
+
+
+def _days_with_times(rows: pd.DataFrame) -> pd.Series:
+    """Return day and time of day as one text; digits alone are hhmmss."""
+    days = rows["date"]
+    are_dates = pd.api.types.is_datetime64_any_dtype(days)
+    day_texts = days.dt.strftime("%Y-%m-%d") if are_dates else _as_texts(days).str.strip()
+    day_texts = day_texts.str.replace(_MIDNIGHT, "", regex=True)
+
+    times_of_day = _as_texts(rows["time"]).str.strip()
+    whole_seconds = times_of_day.str.replace(r"[.,]\d+$", "", regex=True)
+    are_digits = whole_seconds.str.fullmatch(r"\d+").fillna(False).astype(bool)
+    return day_texts + " " + times_of_day.mask(are_digits, whole_seconds.str.zfill(6))
+
+
+def _iso_8601(texts: pd.Series) -> Floats:
+    """Read texts in ISO 8601; a year, or a year and a month, are no time."""
+    is_long_enough = texts.str.len().fillna(0).to_numpy(np.int64) >= len("20260131")
+    return np.where(is_long_enough, _seconds(texts.str.strip(), "ISO8601"), np.nan)
+
+
+def _seconds(values: pd.Series, form: str | None = None, order: str = "month") -> Floats:
+    """Read dates, or texts with whole dates in a format of pandas; without a zone they are UTC.
+
+    What comes first in a date, its order, counts only where the format does not say it.
+    """
+    if form not in (None, "ISO8601"):
+        # Cameras write 2020:09:13.
+        values = values.str.strip().str.replace(
+            r"^(\d{4}):(\d\d):(\d\d)\b", r"\1-\2-\3", regex=True
+        )
+        is_whole_date = values.str.contains(_WHOLE_DATE, regex=True).fillna(False).astype(bool)
+        values = values.where(is_whole_date)
+
+    is_mixed = form == "mixed"
+    with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
+        times = pd.to_datetime(
+            values,
+            utc=True,
+            errors="coerce",
+            format=form,
+            dayfirst=is_mixed and order == "day",
+            yearfirst=is_mixed and order == "year",
+        )
+
+    microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
+    return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+
+
+def moment(value: object) -> float:
+    """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
+    if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
+        return math.nan
+    try:
+        read = datetime.fromisoformat(value.strip())
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def moments(texts: Sequence[str | None]) -> Floats:
+    """Read times in ISO 8601, as `moment` does, all at once if they are written as usual."""
+    try:
+        times = pa.array(texts, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        seconds = pc.divide(times.cast(pa.float64(), safe=False), 1e6)
+        return np.asarray(seconds.to_numpy(zero_copy_only=False), dtype=np.float64)
+    except pa.ArrowInvalid:
+        return np.array([moment(text) for text in texts])
+
+
+# What a column may hold, for the choice of the columns of times.
 
 
 class TimesHeld(NamedTuple):
@@ -283,7 +418,7 @@ def times_held(values: pd.Series) -> TimesHeld | None:
         return TimesHeld(in_utc=since_1970, numbers=True) if are_times else None
 
     texts = _as_texts(first)
-    seconds = _seconds(_as_pandas_reads(texts), format="mixed")
+    seconds = _seconds(_as_pandas_reads(texts), "mixed")
     if not np.isfinite(seconds).all():
         return None
     in_utc = all(_TIME_WITH_ZONE.search(text) for text in texts)
@@ -304,86 +439,6 @@ def are_times_of_day(values: pd.Series) -> bool:
     return is_span or _are_times_of_day(texts, is_dated=True)
 
 
-def may_be_gps_seconds(values: Floats) -> bool:
-    """Return whether all numbers, as seconds since 1980, are times from 2000 to now."""
-    known = _GPS_BEGINNING + values[np.isfinite(values)]
-    return bool(len(known) and ((known > _USUAL_TIMES[0]) & (known < time.time())).all())
-
-
-def _gps_seconds(rows: pd.DataFrame) -> Floats:
-    """Read seconds on GPS's clock: since 1980 or, beside a number of the week, since its Sunday."""
-    seconds = numbers(rows["gps_seconds"])
-    if "gps_week" in rows:
-        week = numbers(rows["gps_week"])
-        seconds = np.where(week >= _FIRST_CERTAIN_WEEK, _WEEK * week + seconds, np.nan)
-    unix = _GPS_BEGINNING + seconds
-    return _nan_outside_limits(unix - _LEAP_SECONDS[np.searchsorted(_LEAPS, unix, "right")])
-
-
-def seconds_east(local: Floats, zones: pd.Series) -> Floats:
-    """Compute how far local times are ahead of UTC; NaN where the zone, or the hour, is uncertain.
-
-    An hour is uncertain where clocks are put back, as it comes twice.
-    """
-    zone_numbers, texts = pd.factorize(zones)
-    east = np.full(len(local), np.nan)
-    for number, zone in enumerate(_zones_of(pd.Series(texts))):
-        rows = zone_numbers == number
-        if isinstance(zone, ZoneInfo):
-            times = pd.DatetimeIndex(pd.to_datetime(local[rows], unit="s"))
-            localized = times.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
-            in_utc = localized.tz_convert("UTC").tz_localize(None)
-            east[rows] = ((times - in_utc) / pd.Timedelta("1s")).to_numpy(np.float64)
-        elif zone is not None:
-            east[rows] = zone.total_seconds()
-    return east
-
-
-def are_zones(values: pd.Series) -> bool:
-    """Return whether all values of a column are zones: names, offsets, or numbers of one unit."""
-    zones = _zones_of(pd.Series(values.dropna().unique()[:_VALUES_JUDGED]))
-    return bool(zones) and None not in zones
-
-
-def _zones_of(values: pd.Series) -> list[ZoneInfo | timedelta | None]:
-    """Read zones: by name, offset, or numbers of the longest unit that the largest allows."""
-    sizes = np.abs(numbers(values))
-    largest = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
-    fitting = (unit for unit in _ZONE_UNITS if largest * unit <= _LARGEST_OFFSET * 3_600.0)
-    unit = next(fitting, 0.0)
-    return [_zone_of(str(value).strip(), unit) for value in values]
-
-
-def _zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
-    """Read a zone: its name, its offset, or a number of units of so many seconds; None if none."""
-    if text.casefold() in ("z", "utc", "gmt"):
-        return timedelta(0)
-
-    match = _OFFSET.fullmatch(text)
-    if match and float(match[2]) <= _LARGEST_OFFSET and int(match[3] or 0) % 15 == 0:
-        size = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-        return -size if match[1] == "-" else size
-
-    with suppress(ValueError):
-        seconds = unit * float(text)
-        # Zones lie quarters of an hour apart.
-        return timedelta(seconds=seconds) if unit and seconds % 900.0 == 0.0 else None
-
-    with suppress(ValueError, OSError, KeyError):
-        return ZoneInfo(text)
-    return None
-
-
-def _as_texts(values: pd.Series) -> pd.Series:
-    """Return values as texts, whole numbers without decimals."""
-    if isinstance(values.dtype, pd.StringDtype):
-        return values
-    if pd.api.types.is_timedelta64_dtype(values):
-        return (pd.Timestamp(0) + values).dt.strftime("%H:%M:%S.%f")
-    is_whole = pd.api.types.is_float_dtype(values) and (values.dropna() % 1.0 == 0.0).all()
-    return (values.astype("Int64") if is_whole else values).astype("string")
-
-
 def _are_times_of_day(texts: list[str], *, is_dated: bool) -> bool:
     """Return whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
     if 2 * sum(_TIME_OF_DAY.fullmatch(text) is not None for text in texts) > len(texts):
@@ -391,81 +446,5 @@ def _are_times_of_day(texts: list[str], *, is_dated: bool) -> bool:
 
     # A few numbers such as 101530 may be anything else; not beside a day, or with a 0 before.
     are_digits = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
-    return are_digits and (is_dated or len(texts) > 9 or any(text[:1] == "0" for text in texts))
-
-
-def _as_pandas_reads(texts: pd.Series) -> pd.Series:
-    """Return texts with zones and seconds as pandas reads them; none where a zone is uncertain."""
-    for pattern, replacement in _FOR_PANDAS:
-        texts = texts.str.replace(pattern, replacement, regex=True)
-    return texts.mask(texts.str.contains(_OFFSET_FROM_ZONE).fillna(False).astype(bool))
-
-
-def _possible_orders(example: str) -> list[str]:
-    """List what may come first in a date (after a year of four digits), the likeliest first."""
-    if re.match(r"\s*\d{4}\D", example):
-        return ["month"]
-
-    # Where people write AM and PM, they mostly write the month first.
-    has_am_or_pm = re.search(r"[AaPp]\.?[Mm]", example)
-    orders = ["month", "day"] if has_am_or_pm else ["day", "month"]
-    if re.match(r"\s*\d\d([-/.])\d\d\1\d\d(?!\d)", example):
-        orders.append("year")
-    return orders
-
-
-def _days_with_times(rows: pd.DataFrame) -> pd.Series:
-    """Return day and time of day as one text; digits alone are hhmmss."""
-    days = rows["date"]
-    are_dates = pd.api.types.is_datetime64_any_dtype(days)
-    day_texts = days.dt.strftime("%Y-%m-%d") if are_dates else _as_texts(days).str.strip()
-    day_texts = day_texts.str.replace(_MIDNIGHT, "", regex=True)
-
-    times_of_day = _as_texts(rows["time"]).str.strip()
-    whole_seconds = times_of_day.str.replace(r"[.,]\d+$", "", regex=True)
-    are_digits = whole_seconds.str.fullmatch(r"\d+").fillna(False).astype(bool)
-    return day_texts + " " + times_of_day.mask(are_digits, whole_seconds.str.zfill(6))
-
-
-def _iso_8601(texts: pd.Series) -> Floats:
-    """Read texts in ISO 8601; a year, or a year and a month, are no time."""
-    is_long_enough = texts.str.len().fillna(0).to_numpy(np.int64) >= len("20260131")
-    return np.where(is_long_enough, _seconds(texts.str.strip(), format="ISO8601"), np.nan)
-
-
-def _seconds(values: pd.Series, **options: Any) -> Floats:
-    """Read dates, or texts with whole dates, by pandas; times without a zone are UTC."""
-    if options and options["format"] != "ISO8601":
-        # Cameras write 2020:09:13.
-        values = values.str.strip().str.replace(
-            r"^(\d{4}):(\d\d):(\d\d)\b", r"\1-\2-\3", regex=True
-        )
-        is_whole_date = values.str.contains(_WHOLE_DATE, regex=True).fillna(False).astype(bool)
-        values = values.where(is_whole_date)
-
-    with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-        times = pd.to_datetime(values, utc=True, errors="coerce", **options)
-
-    microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
-    return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
-
-
-def moment(value: object) -> float:
-    """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
-    if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
-        return math.nan
-    try:
-        read = datetime.fromisoformat(value.strip())
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return math.nan
-
-
-def moments(texts: Sequence[str | None]) -> Floats:
-    """Read times in ISO 8601, as `moment` does, all at once if they are written as usual."""
-    try:
-        times = pa.array(texts, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        seconds = pc.divide(times.cast(pa.float64(), safe=False), 1e6)
-        return np.asarray(seconds.to_numpy(zero_copy_only=False), dtype=np.float64)
-    except pa.ArrowInvalid:
-        return np.array([moment(text) for text in texts])
+    begins_with_0 = any(text[:1] == "0" for text in texts)
+    return are_digits and (is_dated or len(texts) > _FEW_DIGITS or begins_with_0)

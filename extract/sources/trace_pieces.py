@@ -19,7 +19,8 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.extract.why_dropped import OVERLAPS
 
-Fix = tuple[float, float, float]  # latitude and longitude in degrees, seconds since 1970; or NaN
+Fix = tuple[float, float, float]
+"""Latitude and longitude in degrees, and seconds since 1970; NaN where one is not known."""
 
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"
@@ -33,22 +34,25 @@ _FEW = 20  # points; with fewer the order cannot be determined
 
 # Of a cloud sorted by latitude two of three points turn back east or west, on roads few; and its
 # way sideways is a third of the points times that to the north, of a noisy receiver's about once.
-_TURNS = 1 / 3
-_SIDEWAYS = 5.0
+_SHARE_OF_TURNS = 1 / 3
+_TIMES_SIDEWAYS = 5.0
 
 
 def traces_of_fixes(
     fixes: Iterable[Fix | None], reading: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Make a trace of each piece of one recording; None ends a piece."""
-    trace = None
+    has_points = False
     for trace in with_last_cut_off(_pieces(fixes, reading.label, subject)):
+        has_points = True
         yield trace
-    reading.counts.update([EMPTY] * (trace is None))
+    if not has_points:
+        reading.counts[EMPTY] += 1
 
 
 def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
-    piece = array("d")
+    """Make a trace of each piece; if the reading fails, of what comes before."""
+    piece = array("d")  # the three numbers of each fix, one after another
 
     def traces() -> Iterator[Trace]:
         if piece:
@@ -99,27 +103,27 @@ def number(value: object) -> float:
 
 
 def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Iterator[Trace]:
-    """Join the pieces of each recording, as `joined_pieces` does, within each unit."""
+    """Join the pieces of each recording, as `joined_pieces` does, within each number."""
     for _, traces in groupby(numbered, itemgetter(0)):
         yield from joined_pieces((trace for _, trace in traces), counts)
 
 
 def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
     """Join the pieces of a recording; those with overlapping times stay apart, and are counted."""
-    for _, pieces in groupby(traces, attrgetter("name", "subject")):
-        coming = iter(pieces)
-        first = next(coming)
-        second = next(coming, None)
+    for _, same_recording in groupby(traces, attrgetter("name", "subject")):
+        pieces = iter(same_recording)
+        first = next(pieces)
+        second = next(pieces, None)
         if second is None:
             yield first
         else:
-            yield from _joined_unless_at_once(chain([first, second], coming), counts)
+            yield from _joined_unless_at_once(chain([first, second], pieces), counts)
 
 
 def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
     """Join pieces one after another, up to the first that was recorded at the same time."""
     held: list[Trace] = []
-    spans: list[tuple[float, float]] = []  # of the longer ones held, sorted
+    spans: list[tuple[float, float]] = []  # first and last seconds of the longer ones held, sorted
     for piece in pieces:
         # A long one without times is in the order of its file: nothing joins it.
         goes_on = all(len(part) == 1 or part.is_timed for part in (*held[:1], piece))
@@ -127,19 +131,25 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
         first = np.fmin.reduce(piece.time, initial=np.inf)
         last = np.fmax.reduce(piece.time, initial=-np.inf)
         span = (first, last) if len(piece) > 1 and first <= last else None
-        if held and goes_on and span:
-            place = bisect_left(spans, span)
-            near = spans[max(place - 1, 0) : place + 1]
-            goes_on = not any(end > span[0] and span[1] > begin for begin, end in near)
-            counts[OVERLAPS] += not goes_on
+        if held and goes_on and span and _overlaps(span, spans):
+            goes_on = False
+            counts[OVERLAPS] += 1
 
         if held and not goes_on:
             yield joined_trace(held)
-            held, spans = [], []
+            held = []
+            spans = []
         held.append(piece)
         if span:
             insort(spans, span)
     yield joined_trace(held)
+
+
+def _overlaps(span: tuple[float, float], spans: Sequence[tuple[float, float]]) -> bool:
+    """Check whether a span overlaps one of others, which are sorted and do not overlap."""
+    place = bisect_left(spans, span)
+    neighbours = spans[max(place - 1, 0) : place + 1]
+    return any(last > span[0] and span[1] > first for first, last in neighbours)
 
 
 def joined_trace(pieces: Sequence[Trace]) -> Trace:
@@ -176,5 +186,5 @@ def is_cloud(lat: Floats, lon: Floats) -> bool:
         return False
     east = np.diff(lon) * np.cos(np.radians(lat[0]))
     turns = int((east[1:] * east[:-1] < 0.0).sum())
-    sideways = np.abs(east).sum() > _SIDEWAYS * (lat[-1] - lat[0])
-    return bool(sideways) and turns > _TURNS * len(lat)
+    sideways = np.abs(east).sum() > _TIMES_SIDEWAYS * (lat[-1] - lat[0])
+    return bool(sideways) and turns > _SHARE_OF_TURNS * len(lat)

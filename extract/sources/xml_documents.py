@@ -11,7 +11,7 @@ from trajanon.extract.sources.archives import DAMAGED_ZIP
 
 _LONGEST = 1 << 23  # bytes of a tag or text
 _DEEPEST = 10_000  # elements within elements
-_CHUNK = 1 << 14  # bytes; of more, the elements leave the cache before they are used
+_BYTES_AT_ONCE = 1 << 14  # of more, the elements leave the cache before they are used
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 
 
@@ -25,7 +25,7 @@ def growing_tree(
     """
     parser = expat.ParserCreate()
     builder = TreeBuilder()
-    roots: list[Element] = []
+    roots: list[Element] = []  # empty until it begins
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
         roots.append(builder.start(tag, attributes))
@@ -38,28 +38,31 @@ def growing_tree(
     parser.CommentHandler = comment
     parser.buffer_text = True
 
-    fed = 0  # bytes
-    begun = 0  # of these, when an element began that was not there before
+    parsed = 0  # bytes
+    parsed_before = 0  # when an element began that was not there before
     newest: Element | None = None
     problem = None
-    chunk = text = b"\n"
+    chunk = b"\n"
+    text = b""
     while chunk and problem is None:
         try:
-            chunk = read(_CHUNK)
-            text = chunk if fed else chunk.lstrip(_BLANK)
+            chunk = read(_BYTES_AT_ONCE)
+            text = chunk if parsed else chunk.lstrip(_BLANK)
             parser.Parse(text, not chunk)
         except (*DAMAGED_ZIP, expat.ExpatError, LookupError) as error:
-            damage = text[max(parser.ErrorByteIndex - fed, 0) :]
-            problem = _in_words(error, name, damage)
+            damage = text[max(parser.ErrorByteIndex - parsed, 0) :]
+            problem = _problem_of(error, name, damage)
 
-        fed += len(text)
+        parsed += len(text)
         for root in roots:
-            before, newest = newest, _newest(root, name)
-            begun = begun if newest is before else fed
+            newest_before = newest
+            newest = _newest(root, name)
+            if newest is not newest_before:
+                parsed_before = parsed
             if problem or not chunk:
                 _mark_end(root, builder)
             yield root
-        if fed - begun > _LONGEST:
+        if parsed - parsed_before > _LONGEST:
             raise FileProblem(f"{name} has a tag or text of more than 8 MB")
     if problem:
         raise problem
@@ -83,7 +86,7 @@ def _mark_end(root: Element, builder: TreeBuilder) -> None:
     root.append(Element("end"))  # as it was closed
 
 
-def _in_words(error: Exception, name: str, damage: bytes) -> FileProblem:
+def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:
     """Describe what ended the reading; damage begins with the bytes that are wrong."""
     if isinstance(error, FileProblem):
         return error

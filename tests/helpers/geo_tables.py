@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from trajanon.extract.sources import geo_files, json_documents
+from trajanon.extract.sources import geopackage_and_shapefile, json_and_geojson
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -81,7 +81,7 @@ def read(path: Path, **columns: str) -> list[Trace]:
 def read_counting(path: Path, **columns: str) -> tuple[list[Trace], Counter[str]]:
     """Read the traces of a file, and what was left out of it."""
     how = Reading(columns=columns)
-    reader = json_documents if "json" in path.name else geo_files
+    reader = json_and_geojson if "json" in path.name else geopackage_and_shapefile
     found = list(reader.read(path, how.of_file(path, "f")))
     return found, how.counts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from trajanon.common.columns_read import columns_read
-from trajanon.extract.sources import source_tables
+from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -29,7 +29,7 @@ def read(*paths: Path, counts: Counter[str] | None = None, **columns: str) -> li
     found = [
         trace
         for path in paths
-        for trace in source_tables.read(path, how.of_file(path, path.name.split(".")[0]))
+        for trace in csv_and_parquet.read(path, how.of_file(path, path.name.split(".")[0]))
     ]
     counts.update(how.counts)
     return found

@@ -43,6 +43,9 @@ class _FileKeywords(AnonymizeKeywords, total=False):
 PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
 """Tags of places where everybody may be known to be."""
 
+PUBLIC_METRES = 200.0
+"""How near an end lies to such a place that it betrays nobody."""
+
 
 @options(ReleaseSettings, Settings)
 def anonymize(
@@ -65,7 +68,7 @@ def anonymize(
     **settings: Unpack[AnonymizeKeywords],
 ) -> None:
     """Replace trajectories by averages of groups of at least k."""
-    run = typed_options(anonymize, {**locals(), **settings})
+    run = typed_options(anonymize, {**locals(), **settings})  # which the report repeats
 
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
@@ -103,10 +106,10 @@ def anonymize(
     }
 
     if in_parts:
-        beside = parts_report_path(out)
+        report_beside = parts_report_path(out)
         on_cluster = nullcontext() if cluster is None else connected(cluster)
         with bars() as progress, _released_or_as_it_was(out), on_cluster as client:
-            account = anonymize_parts(
+            report = anonymize_parts(
                 trajectories,
                 out,
                 k,
@@ -116,30 +119,32 @@ def anonymize(
                 **options,
             )
     else:
-        beside = str(report_path(Path(out)))
-        places = None if public_places is None else hidden(public_places, PUBLIC, radius=200.0)
+        report_beside = str(report_path(Path(out)))
+        places = None
+        if public_places is not None:
+            places = hidden(public_places, PUBLIC, radius=PUBLIC_METRES)
         # Kernels are compiled in a process beside, while the file is read and paths are found.
         if refine_text in (None, "anneal") and not as_published:
             compile_ahead()
         with bars() as progress:
-            account = anonymize_file(
+            report = anonymize_file(
                 trajectories, out, k, public_places=places, progress=progress, **options
             )
 
     if as_json:
-        show_json(without_lists(account))
+        show_json(without_lists(report))
     else:
-        _show_release(account, out, beside)
+        _show_release(report, out, report_beside)
 
 
-def _show_release(account: Mapping[str, object], out: str, beside: str) -> None:
+def _show_release(report_of_release: Mapping[str, object], out: str, report_beside: str) -> None:
     """Print what was released, where it is, and what comes next."""
     from trajanon.cli.report_tables import rows_of, show_path, show_release
     from trajanon.release.report import checked
 
-    report = checked(account)
+    report = checked(report_of_release)
     show_release(report)
-    tell(f"Keep {beside} private: it says who is in which group.")
+    tell(f"Keep {report_beside} private: it says who is in which group.")
     if report.as_published:
         show_path(report)
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
@@ -148,15 +153,17 @@ def _show_release(account: Mapping[str, object], out: str, beside: str) -> None:
 
 
 def _refuse_options_of_parts(**options: str | None) -> None:
-    """Refuse what is for a folder of parts, of one file."""
+    """Refuse options of a folder of parts where one file is anonymised."""
     for name, value in options.items():
         if value is not None:
-            make_one = "make one with trajanon extract --partition 100000"
-            raise BadInput(f"--{name} {value} is for a folder of parts: {make_one}")
+            raise BadInput(
+                f"--{name} {value} is for a folder of parts: make one with trajanon extract "
+                "--partition 100000"
+            )
 
 
 def _check_options_of_parts(trajectories: str, out: str, public_places: Path | None) -> None:
-    """Refuse what is for one file, of a folder of parts."""
+    """Refuse options of one file where a folder of parts is anonymised."""
     from trajanon.files.release_formats import RELEASE_FORMATS
 
     if public_places is not None:
@@ -168,7 +175,7 @@ def _check_options_of_parts(trajectories: str, out: str, public_places: Path | N
 
 
 def _step_of(text: str) -> int:
-    """Read the step of times: of others than whole seconds the settings say what is wrong."""
+    """Read the step of times; the settings refuse one that is not of whole seconds."""
     seconds = seconds_of("--time-step", text)
     return int(seconds) if seconds.is_integer() else cast(int, seconds)
 
@@ -183,7 +190,7 @@ def _percent_of(text: str) -> float:
 
 @contextmanager
 def _released_or_as_it_was(out: str) -> Iterator[None]:
-    """Say that nothing was released if Ctrl-C ends the search: not all rows have a group."""
+    """Report that nothing was released if Ctrl-C ends the search: not all rows have a group."""
     try:
         yield
     except KeyboardInterrupt:

@@ -20,7 +20,7 @@ POINTS = 30  # of originals that are no trajectories yet
 
 
 def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
-    """Read trajectories, or recordings of any format, each at equal shares of its way."""
+    """Read trajectories that extract wrote, or else recordings of any format."""
     try:
         trips = trajanon.read_trajectories(path, subjects_exact=subjects_exact)
     except TrajanonError as error:
@@ -36,6 +36,7 @@ def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
         )
         return Originals(trips, recordings, [recordings.names])
 
+    # Other programs name rows as they are numbered, or by the number of their recording.
     rows = Recordings.of(trips, None)
     names = [rows.names]
     if trips.trace is not None and len(np.unique(trips.trace)) == len(trips):
@@ -44,16 +45,14 @@ def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
 
 
 def read_any(path: Path, points: int) -> Recordings:
-    """Read the rows of a release of any program: ours by its words, others as recordings."""
-    if path.is_dir() or path.suffix.lower() in RELEASE_FORMATS:
-        try:
-            ours = path.is_dir() or _is_ours(path)
-        except TrajanonError:
-            ours = False
-        if ours:
-            release = trajanon.read_release(path)
-            if release.points.shape[1] == points:
-                return Recordings.of(release, clock_of(release))
+    """Read the rows of a release of any program: of trajanon as it is, of others as recordings.
+
+    Recordings have so many ``points``, at equal shares of their ways.
+    """
+    if path.is_dir() or _is_ours(path):
+        release = trajanon.read_release(path)
+        if release.points.shape[1] == points:
+            return Recordings.of(release, clock_of(release))
     try:
         return read_recordings(path, points)[0]
     except TrajanonError as error:
@@ -66,7 +65,12 @@ def read_any(path: Path, points: int) -> Recordings:
 
 def _is_ours(path: Path) -> bool:
     """Check whether a file counts rows or explains its times, as only our releases do."""
-    lines = read_lines(path)
+    if path.suffix.lower() not in RELEASE_FORMATS:
+        return False
+    try:
+        lines = read_lines(path)
+    except TrajanonError:
+        return False
     return lines.counts is not None or lines.clock is not None
 
 
@@ -81,9 +85,9 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
     if not pieces:
         raise BadInput(f"{path} holds no line")
 
-    # Pieces with one name that follow one another are one recording.
-    recordings = [(piece.name, piece.subject) for piece in pieces]
-    begins = [True] + [before != after for before, after in pairwise(recordings)]
+    # Pieces with one name and subject that follow one another are one recording.
+    name_and_subject = [(piece.name, piece.subject) for piece in pieces]
+    begins = [True] + [before != after for before, after in pairwise(name_and_subject)]
     fixes = batch(pieces)
     recording = (np.cumsum(begins) - 1)[fixes.trace]
     first = np.searchsorted(recording, np.arange(sum(begins) + 1))
@@ -94,21 +98,21 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
         times = fixes.time.reshape(-1, points)
     else:
         # Each last fix stands twice, so that a single one is a way, too.
-        twice = np.sort(np.append(np.arange(len(fixes)), first[1:] - 1))
+        all_and_last = np.sort(np.append(np.arange(len(fixes)), first[1:] - 1))
         ways = replace(fixes, trace=recording, piece=recording)
-        trips = whole_trips(ways.take(twice), Rules(points=points, min_length=0.0))
+        trips = whole_trips(ways.take(all_and_last), Rules(points=points, min_length=0.0))
         places = trips.points
         times = trips.times
 
-    names, subjects = zip(*compress(recordings, begins), strict=True)
-    release = Recordings(
+    names, subjects = zip(*compress(name_and_subject, begins), strict=True)
+    recordings = Recordings(
         points=places,
         times=times if np.isfinite(times).all() else None,
-        names=[name.rpartition("#")[2] for name in names],
+        names=[name.rpartition("#")[2] for name in names],  # behind the name of a file
         vertices=vertices,
         first=first,
     )
-    return release, list(subjects)
+    return recordings, list(subjects)
 
 
 def write_points(path: Path, trips: Trajectories) -> None:
@@ -129,10 +133,10 @@ def write_points(path: Path, trips: Trajectories) -> None:
 def run_method(command: str, trips: Trajectories, out: Path) -> None:
     """Run a command that publishes trips: {in} is a file of their points, {out} what it writes."""
     with TemporaryDirectory() as folder:
-        given = Path(folder) / "trips.parquet"
-        write_points(given, trips)
+        trips_path = Path(folder) / "trips.parquet"
+        write_points(trips_path, trips)
         words = [
-            word.replace("{in}", str(given)).replace("{out}", str(out))
+            word.replace("{in}", str(trips_path)).replace("{out}", str(out))
             for word in shlex.split(command)
         ]
         try:
@@ -140,8 +144,8 @@ def run_method(command: str, trips: Trajectories, out: Path) -> None:
         except OSError as error:
             raise BadInput(f"`method` {command!r} cannot be run: {error.strerror}") from error
         if run.returncode or not out.exists():
-            last = (run.stderr.strip().splitlines() or ["it wrote no {out}"])[-1]
-            raise BadInput(f"`method` {command!r} failed: {last}")
+            last_line = (run.stderr.strip().splitlines() or ["it wrote no {out}"])[-1]
+            raise BadInput(f"`method` {command!r} failed: {last_line}")
 
 
 def check_method(command: str) -> None:

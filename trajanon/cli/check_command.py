@@ -1,10 +1,10 @@
 """trajanon check: whether a released file keeps its promise."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -42,55 +42,71 @@ def check(
     and reads the report beside the file, if there is one. Add --trajectories to count the different
     people behind each line.
     """
-    others = {"trajectories": trajectories, "against": against, "certificate": certificate}
+    options_of_releases = {
+        "trajectories": trajectories,
+        "against": against,
+        "certificate": certificate,
+    }
     if columns is not None:
-        for name in filter(others.get, others):
+        for name in filter(options_of_releases.get, options_of_releases):
             raise BadInput(f"--columns and --{name} are different checks: run one after the other")
-        account, lines = _of_table(released, k, names_of(columns), subject, exact=subjects_exact)
+        checked = _of_table(released, k, names_of(columns), subject, exact=subjects_exact)
     elif subject is not None:
         raise BadInput("`subject` is a column of a table: name those to check in `columns`, too")
     else:
-        beside = trajectories, against or [], certificate
-        account, lines = _of_release(released, k, *beside, exact=subjects_exact)
-    problems = account["problems"] = list(map(with_flags, account["problems"]))
+        checked = _of_release(
+            released, k, trajectories, against or [], certificate, exact=subjects_exact
+        )
+
+    problems = [with_flags(problem) for problem in checked.problems]
     if as_json:
-        show_json(account)
-    elif account["holds"]:
-        for line in lines:
+        show_json({**checked.in_json, "holds": checked.holds, "problems": problems})
+    elif checked.holds:
+        for line in checked.lines:
             tell(line)
     else:
         tell(f"{released} must not be published:")
         for problem in problems:
             tell(f"- {problem}")
-    if not account["holds"]:
+    if not checked.holds:
         raise typer.Exit(RELEASE_AT_FAULT)
+
+
+class _Checked(NamedTuple):
+    """What a check found, for the screen and as JSON."""
+
+    holds: bool
+    problems: Sequence[str]
+    lines: Sequence[str]  # what is printed where it holds
+    in_json: Mapping[str, object]  # beside whether it holds, and the problems
 
 
 def _of_table(
     file: Path, k: int, columns: Sequence[str], subject: str | None, *, exact: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """Check columns of a table; return the findings, and lines for the screen."""
+) -> _Checked:
+    """Check columns of a table."""
     sensitive = [name.removeprefix(_SENSITIVE) for name in columns if name.startswith(_SENSITIVE)]
     chosen = [name for name in columns if not name.startswith(_SENSITIVE)]
     table = trajanon.check_table(
         file, k, columns=chosen, sensitive=sensitive, subject=subject, subjects_exact=exact
     )
-    account = {**asdict(table), "holds": table.holds, "answered": table.counted, "problems": []}
 
     names = ", ".join(table.columns)
     times = "times" if subject is None else f"different {subject}"
-    diversity = [_diversity_sentence(name, found) for name, found in table.diversity.items()]
+    diversity = [_diversity_sentence(name, values) for name, values in table.diversity.items()]
+    problems = []
     if not table.holds:
-        account["problems"] = [
-            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} occur "
-            + (f"fewer than {k} times" if subject is None else f"for fewer than {k} {times}")
-            + f", the rarest {'' if subject is None else 'for '}{table.smallest}",
+        is_for = "" if subject is None else "for "
+        rows = number_of(table.rows, "row")
+        problems = [
+            f"{table.rare:,} of {rows} of {names} occur {is_for}fewer than {k} {times}, the rarest "
+            f"{is_for}{table.smallest}",
             *_risky_rows(table.uniques),
             *diversity,
         ]
 
     occurs = f"occurs at least {k} times" if subject is None else f"is of at least {k} {times}"
-    others = f" Not checked: {', '.join(table.others)}." * bool(table.others)
+    unchecked = f" Not checked: {', '.join(table.others)}." * bool(table.others)
     gaps = ""
     if table.incomplete:
         rows = number_of(table.incomplete, "row")
@@ -98,9 +114,10 @@ def _of_table(
     people = " A table does not show how many people stand behind each." * (subject is None)
     sentence = (
         f"{file} holds for {table.counted}: each of its {table.groups:,} different rows of {names} "
-        f"{occurs} ({table.rows:,} in all).{gaps}{others}{people}"
+        f"{occurs} ({table.rows:,} in all).{gaps}{unchecked}{people}"
     )
-    return account, [sentence, *diversity]
+    in_json = {**asdict(table), "answered": table.counted}
+    return _Checked(table.holds, problems, [sentence, *diversity], in_json)
 
 
 def _risky_rows(uniques: "SpecialUniques") -> list[str]:
@@ -112,13 +129,14 @@ def _risky_rows(uniques: "SpecialUniques") -> list[str]:
     ]
 
 
-def _diversity_sentence(name: str, found: "Diversity") -> str:
+def _diversity_sentence(name: str, values: "Diversity") -> str:
+    """Write how many different values of a sensitive column each group has."""
     sentence = (
-        f"{name}: at least {number_of(found.distinct, 'value')} in each group (distinct l = "
-        f"{found.distinct}, entropy l = {found.entropy:.2f})"
+        f"{name}: at least {number_of(values.distinct, 'value')} in each group (distinct l = "
+        f"{values.distinct}, entropy l = {values.entropy:.2f})"
     )
-    if found.disclosed:
-        groups = number_of(found.disclosed, "group has", "groups have")
+    if values.disclosed:
+        groups = number_of(values.disclosed, "group has", "groups have")
         sentence += f"; {groups} one value alone, which k rows do not hide"
     return sentence
 
@@ -131,59 +149,77 @@ def _of_release(
     certificate: Path | None,
     *,
     exact: bool,
-) -> tuple[dict[str, Any], list[str]]:
+) -> _Checked:
+    """Check a release, by its file and by what stands beside it."""
     from trajanon.release.originals import matching_report
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
 
-    counted = ""
+    nameless = None
     if originals is None:
-        found = trajanon.check(released, k, against=against)
+        findings = trajanon.check(released, k, against=against)
     else:
-        found, nameless = _with_originals(released, k, originals, against, exact=exact)
-        counted = f"; {k} different subjects in each group"
-        if nameless.recordings:
-            without = number_of(nameless.recordings, "recording")
-            counted += f", where {without} without a name count as {nameless.subjects:,}"
-    is_folder = released.is_dir()
+        findings, nameless = _with_originals(released, k, originals, against, exact=exact)
+
+    lines = []
     if certificate is not None:
         from trajanon.evaluation.release_certificate import differences, read_certificate
 
-        differing = differences(read_certificate(certificate), released, found)
+        differing = differences(read_certificate(certificate), released, findings)
         sentences = [difference.sentence for difference in differing]
-        found = replace(found, problems=[*found.problems, *sentences])
-    said = (
-        f"{released} holds for {found.answered}: each of its {found.groups:,} different "
-        f"trajectories occurs at least {found.k} times ({found.trajectories:,} in all), and "
-        f"{found.claim}{counted}"
-    )
-    if against:
-        beside = " and ".join(map(str, against))
-        said += f"; also beside {beside} no fewer than {k} stand behind each"
-    said += (
-        f". Not checked: names, dates, owners and other attributes of the file{'s' * is_folder}."
-    )
-    if originals is None:
-        said += " A release does not show how many people stand behind each"
-        said += "." if is_folder else ": --trajectories counts them."
-    if released == ANONYMIZED:
-        said += " Next: trajanon evaluate, then trajanon map"
-    elif not is_folder:
-        said += f" Next: trajanon map --view public {shlex.quote(str(released))}"
-    lines = [said]
-    if certificate is not None:
+        findings = replace(findings, problems=[*findings.problems, *sentences])
         lines.append(
             f"{certificate} matches this file: its bytes, rows, groups and k are as certified."
         )
-    account = {**asdict(found), "holds": found.holds}
-    report = matching_report(released) if found.holds else report_beside(released)
-    if report is not None:
-        judged = verdict(report, list(map(with_flags, found.problems)))
-        account |= {"holds": bool(judged), "verdict": judged.account}
-        account["problems"] = [] if judged else list(judged.sentences)
-        if judged.kind == "conditional":
-            lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
-    return account, lines
+    lines.insert(0, _promise_sentence(released, findings, nameless, against))
+
+    in_json = asdict(findings)
+    report = matching_report(released) if findings.holds else report_beside(released)
+    if report is None:
+        return _Checked(findings.holds, findings.problems, lines, in_json)
+
+    judged = verdict(report, list(map(with_flags, findings.problems)))
+    if judged.kind == "conditional":
+        lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
+    problems = [] if judged else judged.sentences
+    return _Checked(bool(judged), problems, lines, {**in_json, "verdict": judged.account})
+
+
+def _promise_sentence(
+    released: Path, findings: "Findings", nameless: "Nameless | None", against: Sequence[Path]
+) -> str:
+    """Write what holds of a release, what is not checked, and which command comes next.
+
+    ``nameless`` is None where people were not counted.
+    """
+    is_folder = released.is_dir()
+    k = findings.k
+    sentence = (
+        f"{released} holds for {findings.answered}: each of its {findings.groups:,} different "
+        f"trajectories occurs at least {k} times ({findings.trajectories:,} in all), and "
+        f"{findings.claim}"
+    )
+    if nameless is not None:
+        sentence += f"; {k} different subjects in each group"
+        if nameless.recordings:
+            recordings = number_of(nameless.recordings, "recording")
+            sentence += f", where {recordings} without a name count as {nameless.subjects:,}"
+    if against:
+        beside = " and ".join(map(str, against))
+        sentence += f"; also beside {beside} no fewer than {k} stand behind each"
+
+    sentence += (
+        f". Not checked: names, dates, owners and other attributes of the file{'s' * is_folder}."
+    )
+    if nameless is None:
+        sentence += " A release does not show how many people stand behind each"
+        sentence += "." if is_folder else ": --trajectories counts them."
+
+    if released == ANONYMIZED:
+        sentence += " Next: trajanon evaluate, then trajanon map"
+    elif not is_folder:
+        sentence += f" Next: trajanon map --view public {shlex.quote(str(released))}"
+    return sentence
 
 
 def _with_originals(
@@ -200,5 +236,5 @@ def _with_originals(
             return check_folders(released, k, originals, report, subjects_exact=exact)
 
     trajectories = trajanon.read_trajectories(originals, subjects_exact=exact)
-    found = trajanon.check(released, k, trajectories=trajectories, against=against)
-    return found, trajectories.origin.source.unnamed
+    findings = trajanon.check(released, k, trajectories=trajectories, against=against)
+    return findings, trajectories.origin.source.unnamed

@@ -41,9 +41,9 @@ def compare(
         if len(files) > 2:
             raise BadInput("`method` makes one release: evaluate each with its own command")
 
-    private = (out, out.with_suffix(".json"))
+    json_path = out.with_suffix(".json")
     inputs = [*files, *filter(None, [roads])]
-    with replacing(*private, inputs=inputs) as drafts:
+    with replacing(out, json_path, inputs=inputs) as (page_draft, json_draft):
         originals = read_originals(files[0], subjects_exact=subjects_exact)
         network = None if roads is None else roads_around(originals.trips.points, roads, mode)
         holdout = None if method is None else _held_out(originals, method)
@@ -51,17 +51,16 @@ def compare(
         for path in files[1:]:
             audits.append(_audit(path, originals, match, network, holdout))
 
-        account = {"notice": NOTICE, "releases": [audit.account for audit in audits]}
-        texts = (page_of(audits), json_report(account))
-        for draft, text in zip(drafts, texts, strict=True):
-            draft.write_text(text, encoding="utf-8")
+        in_json = {"notice": NOTICE, "releases": [audit.account for audit in audits]}
+        page_draft.write_text(page_of(audits), encoding="utf-8")
+        json_draft.write_text(json_report(in_json), encoding="utf-8")
 
     if as_json:
-        show_json(account)
+        show_json(in_json)
         return
     for audit in audits:
         _show(audit)
-    tell(f"Wrote {out} and {out.with_suffix('.json')}, for you alone.")
+    tell(f"Wrote {out} and {json_path}, for you alone.")
 
 
 def _audit(
@@ -78,9 +77,9 @@ def _audit(
 
     report = report_beside(path)
     if report is not None:
-        ours = trajanon.read_release(path)
+        release_of_ours = trajanon.read_release(path)
         try:
-            return audit_with_report(str(path), originals, ours, report, roads=roads)
+            return audit_with_report(str(path), originals, release_of_ours, report, roads=roads)
         except BadInput as error:
             raise BadInput(f"{path}: {error}") from error
     release = read_any(path, originals.trips.points.shape[1])
@@ -99,9 +98,10 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
     with TemporaryDirectory() as folder, bars() as progress:
 
         def publish(half: "Trajectories", run: int) -> "Floats":
-            made = Path(folder) / f"{run}.parquet"
-            run_method(method, half, made)
-            return read_any(made, trips.points.shape[1]).points
+            """Publish half of the people, and read the lines, (g, m, 2)."""
+            published = Path(folder) / f"{run}.parquet"
+            run_method(method, half, published)
+            return read_any(published, trips.points.shape[1]).points
 
         halves = published_halves(trips, 2, publish, progress=progress)
     return measured_halves(trips, halves, 2)

@@ -33,20 +33,21 @@ SIGNAL_OFFSET = 128
 class _Pipe(io.FileIO):
     """A standard stream with a reader that may leave, as `head` does: the exit code stays."""
 
-    _failed = False
+    _has_failed = False
 
     def write(self, data: "ReadableBuffer", /) -> int:
+        """Write to the reader, or to nobody if the reader has left."""
         try:
             return super().write(data)
         except OSError as error:
-            if not isinstance(error, BrokenPipeError) and not self._failed:
-                self._failed = True  # such as a full disk; said once
+            if not isinstance(error, BrokenPipeError) and not self._has_failed:
+                self._has_failed = True  # such as a full disk, which is reported once
                 raise
             return memoryview(data).nbytes
 
 
 def open_ended(stream: TextIO) -> TextIO:
-    """Let a standard stream take any text, and drop it if the reader has left."""
+    """Return a standard stream that takes any text, and drops it if the reader has left."""
     is_ours = stream in (sys.__stdout__, sys.__stderr__)  # or a program's that calls us
     if stream is None or not is_ours or stream.isatty():
         return stream
@@ -79,6 +80,7 @@ class Signals:
                 signal.signal(number, self._end)
 
     def _end(self, number: int, _: object) -> NoReturn:
+        """End the program; a second signal does not change the exit code."""
         if self.exit_code is None:
             self.exit_code = SIGNAL_OFFSET + number
         sys.exit(self.exit_code)

@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 import trajanon
 from trajanon.cli.compared_releases import compare
+from trajanon.cli.errors_and_exit_codes import RELEASE_AT_FAULT
 from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
+    from trajanon.common.progress import Progress
     from trajanon.evaluation.evidence import Evaluation
+    from trajanon.evaluation.publisher import Publisher
     from trajanon.release.report import Report
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
@@ -41,65 +44,41 @@ def evaluate(
     """
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.evaluation import evaluate as evaluated
-    from trajanon.evaluation.large_folders import evaluate_large
     from trajanon.evaluation.publisher import Publisher
     from trajanon.evaluation.release_certificate import certificate, processing_record
-    from trajanon.release import report as reports
     from trajanon.release.release import json_report
+    from trajanon.release.report import datasheet_path, report_path
 
-    given = files or [TRAJECTORIES, ANONYMIZED]
-    if len(given) < 2:
+    paths = files or [TRAJECTORIES, ANONYMIZED]
+    if len(paths) < 2:
         raise BadInput("evaluate takes trajectories, and one or more releases made of them")
     if roads is None and mode != "any":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
     check_page(out, "an evaluation")
 
-    of_ours = curve is not None or holdout or publisher is not None
-    if not _is_ours(given, of_ours, match is not None or method is not None):
-        compare(given, roads, mode, match, method, out, subjects_exact, as_json)
+    is_for_ours = curve is not None or holdout or publisher is not None
+    is_for_others = match is not None or method is not None
+    if not _is_ours(paths, is_for_ours=is_for_ours, is_for_others=is_for_others):
+        compare(paths, roads, mode, match, method, out, subjects_exact, as_json)
         return
 
-    originals, released = given
-    ks = None if curve is None else _numbers(curve)
-    words = None if publisher is None else Publisher.read(publisher)
+    originals, released = paths
+    asked = _Asked(
+        curve=None if curve is None else _numbers(curve),
+        holdout=holdout,
+        roads=roads,
+        mode=mode,
+        publisher=None if publisher is None else Publisher.read(publisher),
+        subjects_exact=subjects_exact,
+    )
     records = [] if publisher is None else [out.with_suffix(".record.html")]
     private = (out, out.with_suffix(".json"), *records)
-    public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
-    inputs = [*given, reports.report_path(released), *filter(None, (roads, publisher))]
+    public = (datasheet_path(released), report_path(released, "certificate.json"))
+    inputs = [*paths, report_path(released), *filter(None, (roads, publisher))]
     replaced = replacing(*private, *public, inputs=inputs, public=public)
 
     with bars() as progress, replaced as drafts:
-        report = reports.read_report(released)
-        k = report.k
-        findings = trajanon.check(released, k)
-        needs_all = curve is not None or holdout or roads is not None
-        if not needs_all and _are_large_folders(originals, released, report):
-            evaluation = evaluate_large(
-                originals,
-                released,
-                report,
-                findings,
-                subjects_exact=subjects_exact,
-                publisher=words,
-                progress=progress,
-            )
-        else:
-            trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
-            if ks is None:
-                ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
-            evaluation = evaluated(
-                trajectories,
-                trajanon.read_release(released),
-                report,
-                file=released.name,
-                findings=findings,
-                streets=None if roads is None else roads_around(trajectories.points, roads, mode),
-                curve=ks,
-                holdout=holdout,
-                publisher=words,
-                progress=progress,
-            )
+        evaluation = _evaluated(originals, released, asked, progress)
         texts = (
             evaluation.html,
             json_report(evaluation.account),
@@ -115,21 +94,75 @@ def evaluate(
     else:
         _show(evaluation, private, public)
     if not evaluation.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(RELEASE_AT_FAULT)
 
 
-def _is_ours(files: Sequence[Path], of_ours: bool, of_others: bool) -> bool:
+class _Asked(NamedTuple):
+    """What is measured of a release with its report."""
+
+    curve: list[int] | None  # values of k; None where nobody named any
+    holdout: bool
+    roads: Path | None
+    mode: str  # who may use these roads
+    publisher: "Publisher | None"
+    subjects_exact: bool  # whether each spelling of a name is a person
+
+
+def _evaluated(
+    originals: Path, released: Path, asked: _Asked, progress: "Progress"
+) -> "Evaluation":
+    """Evaluate a release: a sample of large folders, if nothing that is asked needs all rows."""
+    from trajanon.evaluation.evaluation import evaluate as evaluate_in_memory
+    from trajanon.evaluation.large_folders import evaluate_large
+    from trajanon.release.report import read_report
+
+    report = read_report(released)
+    findings = trajanon.check(released, report.k)
+    needs_all_rows = asked.curve is not None or asked.holdout or asked.roads is not None
+    if not needs_all_rows and _are_large_folders(originals, released, report):
+        return evaluate_large(
+            originals,
+            released,
+            report,
+            findings,
+            subjects_exact=asked.subjects_exact,
+            publisher=asked.publisher,
+            progress=progress,
+        )
+
+    trajectories = trajanon.read_trajectories(originals, subjects_exact=asked.subjects_exact)
+    curve = asked.curve
+    if curve is None:
+        curve = sorted({2, report.k, 10}) if len(trajectories) <= _FEW else []
+    streets = None
+    if asked.roads is not None:
+        streets = roads_around(trajectories.points, asked.roads, asked.mode)
+    return evaluate_in_memory(
+        trajectories,
+        trajanon.read_release(released),
+        report,
+        file=released.name,
+        findings=findings,
+        streets=streets,
+        curve=curve,
+        holdout=asked.holdout,
+        publisher=asked.publisher,
+        progress=progress,
+    )
+
+
+def _is_ours(files: Sequence[Path], *, is_for_ours: bool, is_for_others: bool) -> bool:
     """Check whether there is one release, with its report; refuse options of the other kind."""
-    originals, released, *more = files
+    originals, released, *other_releases = files
     if _has_report(originals):
         raise BadInput(f"{originals} is a release: name the trajectories it was made of first")
 
-    is_ours = not more and (not released.exists() or _has_report(released))
-    if not is_ours and of_ours:
+    is_ours = not other_releases and (not released.exists() or _has_report(released))
+    if not is_ours and is_for_ours:
         raise BadInput(
             "--curve, --holdout and --publisher are for one release with its report beside it"
         )
-    if is_ours and of_others:
+    if is_ours and is_for_others:
         raise BadInput(
             f"--match and --method are for releases of other programs: {released} has its report "
             f"beside it; use --holdout"
@@ -138,6 +171,7 @@ def _is_ours(files: Sequence[Path], of_ours: bool, of_others: bool) -> bool:
 
 
 def _has_report(release: Path) -> bool:
+    """Check whether a report stands beside a file, as beside our releases alone."""
     from trajanon.release.report import report_path
 
     return report_path(release).exists()
@@ -170,12 +204,13 @@ def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Pa
         tell(evaluation.curve.words)
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
-    yours = ", ".join(map(str, private))
-    published = ", ".join(map(str, public))
-    tell(f"Wrote {yours}: keep these private. Publish {published} beside the release.")
+    private_names = ", ".join(map(str, private))
+    public_names = ", ".join(map(str, public))
+    tell(f"Wrote {private_names}: keep these private. Publish {public_names} beside the release.")
 
 
 def _numbers(text: str) -> list[int]:
+    """Read whole numbers between commas."""
     try:
         return [int(word) for word in text.split(",")]
     except ValueError as error:

@@ -39,7 +39,7 @@ def extract(
     **settings: Unpack[ExtractKeywords],
 ) -> None:
     """Turn GPS traces into trips, or windows, of 30 points."""
-    run = typed_options(extract, {**locals(), **settings})
+    run = typed_options(extract, {**locals(), **settings})  # which the file repeats
 
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import show_extraction
@@ -83,7 +83,7 @@ def extract(
 
 
 def _say_next(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
-    """Name what was written, and the command that comes next."""
+    """Print what was written, and the command that comes next."""
     counts = provenance["counts"]
     subjects = counts["subjects of trajectories"]
     noun = ("trajectory", "trajectories") if windows else ("trip",)
@@ -120,8 +120,10 @@ def _hidden(tags: str, pbf: Path | None, where: "AreaLike") -> "Region | None":
     if is_place(tags):
         return zone_around(tags, _RADIUS)
     if pbf is None:
-        lacks = "needs a file that holds such places: add `pbf=FILE.osm.pbf`, or write LAT,LON"
-        raise BadInput(f"`hide_near={tags}` {lacks}")
+        raise BadInput(
+            f"`hide_near={tags}` needs a file that holds such places: add `pbf=FILE.osm.pbf`, or "
+            "write LAT,LON"
+        )
     from trajanon.extract import hidden
     from trajanon.extract.earth.area import area_of
 
@@ -133,15 +135,16 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
     """Read where trajectories may lie."""
     from trajanon.extract.earth.area import area_of
 
-    given = names[0] if len(names) == 1 else names or None
+    area = names[0] if len(names) == 1 else names or None
     try:
-        area_of(given)
+        area_of(area)
     except BadInput as error:
         if len(names) > 1 or "," in names[0] or Path(names[0]).is_file():
             raise
         if pbf is None:
-            way_out = "or, if it is the name of a boundary, add `pbf=FILE.osm.pbf`"
-            raise BadInput(f"{error}; {way_out}") from error
+            raise BadInput(
+                f"{error}; or, if it is the name of a boundary, add `pbf=FILE.osm.pbf`"
+            ) from error
         from trajanon.extract import boundary
 
         return boundary(pbf, names[0])
@@ -150,7 +153,7 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
             f"--pbf {pbf} is for --hide-near TAGS, or for a boundary: name it, or its relation, "
             "with --area"
         )
-    return given
+    return area
 
 
 def _per_recording_of(text: str) -> int | None:

@@ -28,22 +28,23 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
             return
         entries = book.verify() if action == "verify" else [(entry, "") for entry in book.entries]
 
-    killed = f"its run was killed: check with trajanon ledger verify {ledger}"
-    states = [(entry, state or killed * (not entry.note["settled"])) for entry, state in entries]
+    if_killed = f"its run was killed: check with trajanon ledger verify {ledger}"
+    states = [state or if_killed * (not entry.note["settled"]) for entry, state in entries]
     if as_json:
         releases = [
-            {"number": entry.number, **entry.note, "state": state} for entry, state in states
+            {"number": entry.number, **entry.note, "state": state}
+            for (entry, _), state in zip(entries, states, strict=True)
         ]
         show_json({"releases": releases})
         return
 
-    for entry, state in states:
+    for (entry, _), state in zip(entries, states, strict=True):
         note = entry.note
         released = number_of(note["n"], "trajectory", "trajectories")
         promise = f"{released}, k = {note['k']} {note['counted']}"
         ending = f": {state}" if state else ""
         tell(f"{entry.number}: {note['release']}, {note['when']}, {promise}{ending}")
-    if not states:
+    if not entries:
         tell(f"No release is in {ledger}")
 
 
@@ -56,8 +57,9 @@ def clean(folder: Path = Path()) -> None:
     from trajanon.common.atomic_output import remove_drafts
     from trajanon.shards.scratch import remove_scratch, scratch_root
 
-    reasons_kept = remove_drafts(folder) | remove_scratch(scratch_root())
-    for path, why in reasons_kept.items():
-        tell(f"Kept {path}: {why}" if why else f"Removed {path}")
-    if not reasons_kept:
+    # Why each stays; empty where it was removed.
+    reasons_to_stay = remove_drafts(folder) | remove_scratch(scratch_root())
+    for path, reason in reasons_to_stay.items():
+        tell(f"Kept {path}: {reason}" if reason else f"Removed {path}")
+    if not reasons_to_stay:
         tell(f"Nothing to remove in {folder}")

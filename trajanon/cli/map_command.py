@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
-_MARGIN = 0.01  # degrees
+_MARGIN = 0.01  # degrees, about a kilometre
 
 
 @options(tiles=_TILES)
@@ -38,27 +38,27 @@ def draw(
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
-    read = files or [TRAJECTORIES, ANONYMIZED]
-    public = view == "public"
-    if len(read) > 2 or (len(read) < 2 and not public):
+    paths = files or [TRAJECTORIES, ANONYMIZED]
+    is_public = view == "public"
+    if len(paths) > 2 or (len(paths) < 2 and not is_public):
         raise BadInput(
             "map takes trajectories and their release; or, with --view public, one release"
         )
-    release = read[-1]
+    release = paths[-1]
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
 
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    inputs = [*read, report_path(release), *([roads] if roads else [])]
-    with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
-        if public:
+    inputs = [*paths, report_path(release), *([roads] if roads else [])]
+    with replacing(out, inputs=inputs, public=[out] if is_public else []) as (draft,):
+        if is_public:
             shown = _cells_or_release(release)
             page = maps.public(shown, tiles=street_map, around=_surroundings(shown, roads))
         else:
             released = trajanon.read_release(release)
             page = maps.compare(
-                trajanon.read_trajectories(read[0]),
+                trajanon.read_trajectories(paths[0]),
                 released,
                 read_report(release),
                 view=view,
@@ -110,13 +110,13 @@ def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":
 
 
 def box_around(points: "Floats") -> "Box":
-    """Return the box of points, wider by a kilometre: no road farther off counts."""
+    """Return the box of points, (..., 2), wider by a kilometre: no road farther off counts."""
     import numpy as np
 
     from trajanon.extract import Box
 
-    least = points.min(axis=(0, 1)) - _MARGIN
-    most = points.max(axis=(0, 1)) + _MARGIN
-    south, west = np.maximum(least, (-90.0, -180.0)).tolist()
-    north, east = np.minimum(most, (90.0, 180.0)).tolist()
+    south_west = points.min(axis=(0, 1)) - _MARGIN
+    north_east = points.max(axis=(0, 1)) + _MARGIN
+    south, west = np.maximum(south_west, (-90.0, -180.0)).tolist()
+    north, east = np.minimum(north_east, (90.0, 180.0)).tolist()
     return Box(west, south, east, north)

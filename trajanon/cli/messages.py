@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from trajanon.common.command_lines import flag_of
 from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
 from trajanon.common.plain_text import escaped_json
 
@@ -22,7 +23,7 @@ STOPPED = (
 )
 
 _OPTIONS = {"area": "bbox"}
-"""Parameters of the library with options of other names."""
+"""Options of the parameters of the library that have another name."""
 
 
 def with_flags(message: str) -> str:
@@ -32,15 +33,15 @@ def with_flags(message: str) -> str:
     'lower --min-radius, or use --rows lines or -k 4'
     """
 
-    def flag(match: re.Match[str]) -> str:
-        name = _OPTIONS.get(match[1], match[1]).replace("_", "-")
-        value = (match[2] or "").strip("='\"")
-        if value in ("True", "False"):  # a flag says so by being there
-            name, value = f"{'no-' * (value == 'False')}{name}", ""
-        between = "=" if value.startswith("-") else " " * bool(value)
-        return f"{'-' if len(name) == 1 else '--'}{name}{between}{value}"
+    def option(parameter: re.Match[str]) -> str:
+        """Write the option of a parameter, and its value if it has one."""
+        name = _OPTIONS.get(parameter[1], parameter[1])
+        value = (parameter[2] or "").strip("='\"")
+        if value in ("True", "False"):  # a flag is there, or is there with no- before its name
+            return flag_of(name if value == "True" else f"no_{name}")
+        return "".join([flag_of(name), "=" if value.startswith("-") else " " * bool(value), value])
 
-    return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", flag, message)
+    return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", option, message)
 
 
 LINES = "TRAJANON_PROGRESS"
@@ -59,7 +60,7 @@ def write_line(record: Mapping[str, object]) -> None:
 
 
 def say(message: str) -> None:
-    """Say a sentence beside the results."""
+    """Print a sentence on standard error, beside the results."""
     if speaks_json():
         write_line({"message": message})
         return
@@ -67,7 +68,7 @@ def say(message: str) -> None:
 
 
 def say_problem(error: Exception, sentence: str) -> None:
-    """Say why a command failed, and which columns a table has if one of them has to be named."""
+    """Print why a command failed; for a program, also the columns of which one has to be named."""
     if not speaks_json():
         say(sentence)
         return
@@ -87,6 +88,7 @@ def usage_error(error: Exception) -> str:
     """Return typer's message for a usage error, and the value it is about; else nothing."""
     if not hasattr(error, "format_message"):
         return ""
+    # Where a value is refused, its errors are those of pydantic.
     refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
     return f"{error.format_message().rstrip('.')}{value}"
@@ -102,24 +104,31 @@ def show_json(result: Mapping[str, object]) -> None:
     print(escaped_json(json.dumps(dict(result), indent=1)))  # noqa: T201 -- escaped
 
 
-def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
-    """Say what was written where, and which command comes next."""
+def say_written(content: str, out: object, default: object, next_command: str, k: int) -> None:
+    """Print what was written where, and which command comes next.
+
+    That command finds ``default`` without its name.
+    """
     name = "" if out == default else f" {shlex.quote(str(out))}"
     where = ""
     if "://" in str(out):  # most commands read disks alone
         where = ", where it is copied to a disk"
         name = " FOLDER"
-    tell(f"Wrote {what} to {out}. Next{where}: trajanon {verb}{name} -k {k}")
+    tell(f"Wrote {content} to {out}. Next{where}: trajanon {next_command}{name} -k {k}")
 
 
 class _ToScreen(logging.Handler):
+    """A handler that prints log messages as all other sentences."""
+
     def emit(self, record: logging.LogRecord) -> None:
+        """Print a message."""
         say(record.getMessage())
 
 
 def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
+    """Print a warning of the package; others are for programmers."""
     if issubclass(category, TrajanonWarning):
         say(str(message))
 
@@ -136,11 +145,11 @@ def log_to_screen() -> None:
 
 
 @cache
-def say_compiling(kept: bool) -> None:
-    """Say, once, that kernels are compiled, and whether they can be kept."""
+def say_compiling(can_be_kept: bool) -> None:
+    """Print, once, that kernels are compiled, and whether a folder keeps them for later runs."""
     say(
         "compiling for the first run: 15 to 40 seconds, once"
-        if kept
+        if can_be_kept
         else "compiling, 20 to 40 seconds at every run: no cache folder can be written (set "
         "NUMBA_CACHE_DIR to another)"
     )

@@ -30,8 +30,10 @@ from trajanon.common.object_stores import is_url, local_copy
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
-PARTS, RELEASE = Path("trajectories"), Path("anonymized")
-"""Folders of parts."""
+PARTS = Path("trajectories")
+"""A folder of parts that extract writes."""
+RELEASE = Path("anonymized")
+"""A folder of parts that anonymize writes."""
 MAP = Path("map.html")
 
 Help = str | list[str]
@@ -57,11 +59,11 @@ _WORDS: Mapping[str, object] = {
 COMMAND_NAMES = {"draw": "map"}
 """Commands whose function has another name."""
 
-_NAMES = {"as_json": "json", "for_router": "for"}
-_ALSO = {"bbox": "area"}  # second names
-_OF_PATHS = ("check", "evaluate", "map", "streets")
+_NAMES = {"as_json": "json", "for_router": "for"}  # of parameters whose option has another name
+_SECOND_NAMES = {"bbox": "area"}
+_COMMANDS_OF_PATHS = ("check", "evaluate", "map", "streets")  # which read no URLs
 _TEXT = "_text"
-"""Ends the name of a parameter whose option the command reads itself."""
+"""Ends the name of a parameter whose option is a text that the command itself understands."""
 
 
 def options(*settings: type, **words: object) -> Callable[[Command], Command]:
@@ -70,29 +72,30 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
     Each is a parameter of the command, or a field of these classes of settings. A help may have
     words that only the command knows.
     """
-    declared = [
-        field for class_ in (ReleaseSettings, Settings, *settings) for field in fields(class_)
-    ]
+    # Help and default in words, by the name of the option.
     usual_helps = {
-        field.name: (field.metadata["help"], field.metadata["shown"]) for field in declared
-    } | {name: _texts(help, {}) for name, help, _ in _listed("every")}
+        field.name: (field.metadata["help"], field.metadata["shown"])
+        for class_ in (ReleaseSettings, Settings, *settings)
+        for field in fields(class_)
+    }
+    usual_helps |= {name: _texts(help, {}) for name, help, _ in _listed("every")}
 
     def declare(command: Command) -> Command:
+        """Return the command with the signature that typer reads."""
         plain = signature(command)
         parameters = {
             parameter.name: parameter for class_ in settings for parameter in parameters_of(class_)
         }
         parameters |= {_option_of(parameter): parameter for parameter in plain.parameters.values()}
 
-        shown = []
         # In the order of the table, which is that of --help.
+        declared = []
         for name, help, group in _listed(command.__name__):
             parameter = parameters[name]
             text, default = _texts(help, words) if help else usual_helps[name]
-            flags = _declared(parameter, text, default, group)
-            shown.append(parameter.replace(annotation=Annotated[_type(parameter), flags]))
-        listed = plain.replace(parameters=shown)
-        command.__signature__ = listed  # type: ignore[attr-defined]  # typer reads it
+            option = _declared(parameter, text, default, group)
+            declared.append(parameter.replace(annotation=Annotated[_type(parameter), option]))
+        command.__signature__ = plain.replace(parameters=declared)  # type: ignore[attr-defined]
         return command
 
     return declare
@@ -140,27 +143,31 @@ def typed_options(command: Callable[..., None], values: Mapping[str, object]) ->
 
 
 def _option_of(parameter: Parameter) -> str:
+    """Return the name of the option of a parameter."""
     return parameter.name.removesuffix(_TEXT)
 
 
 def _type(parameter: Parameter) -> object:
-    """Take names as texts: the settings refuse others, in one sentence."""
+    """Return the type of an option: of one of some names a text, as the settings refuse others."""
     if names_in(parameter.annotation):
         return str if parameter.default is not None else str | None
     return parameter.annotation
 
 
 def _declared(parameter: Parameter, text: str, default: str | None, group: str | None) -> object:
+    """Return what typer makes an option of, or of a parameter that is no keyword an argument."""
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         return typer.Argument(help=text, show_default=default or True)
 
+    # Without flags, typer makes them of the parameter's name, and of True or False two: on and off.
     option = _option_of(parameter)
     name = _NAMES.get(option, option)
-    flag = flag_of(name)
-    named_alone = len(name) == 1 or option != parameter.name or option in _NAMES
-    flags = [flag] * (named_alone or parameter.default is False)
-    if option in _ALSO:
-        flags = [flag, f"--{_ALSO[option]}"]
+    flags = []
+    has_other_name = len(name) == 1 or option != parameter.name or option in _NAMES
+    if has_other_name or parameter.default is False or option in _SECOND_NAMES:
+        flags.append(flag_of(name))
+    if option in _SECOND_NAMES:
+        flags.append(flag_of(_SECOND_NAMES[option]))
     return typer.Option(*flags, help=text, show_default=default or True, rich_help_panel=group)
 
 
@@ -181,24 +188,25 @@ def text_of_names(names: Sequence[str]) -> str:
 
 def method_of(text: str, *, published: bool) -> AnonymizeKeywords:
     """Read a method, and if it is as published its path and compression: hm2:concorde:c=5."""
-    method, *others = text.split(":")
-    named: dict[str, str | int] = {"method": method}
-    for word in others:
+    method, *path_and_compression = text.split(":")
+    options: dict[str, str | int] = {"method": method}
+    for word in path_and_compression:
         name, equals, number = word.partition("=")
         option = "compression" if equals else "heuristic"
-        unknown = equals and not (name == "c" and number.isdecimal())
-        if unknown or not word or option in named:
+        is_unknown = equals and not (name == "c" and number.isdecimal())
+        if is_unknown or not word or option in options:
             raise BadInput(
                 f"`method` {text!r} is not understood at {word!r}; write a path, and c= with a "
                 "number: hm2:concorde:c=5"
             )
-        named[option] = int(number) if equals else word
-    if others and not published:
+        options[option] = int(number) if equals else word
+
+    if path_and_compression and not published:
         raise BadInput(
             f"a path or a compression in `method` is for `as_published`: write `method={method}`, "
             "or add `as_published`"
         )
-    return cast(AnonymizeKeywords, named)  # which the settings check
+    return cast(AnonymizeKeywords, options)  # which the settings check
 
 
 def columns_of(text: str | None) -> list[str] | None:
@@ -224,10 +232,10 @@ def seconds_of(option: str, text: str) -> float:
     )
 
 
-def check_page(out: Path, what: str) -> None:
+def check_page(out: Path, output: str) -> None:
     """Refuse a name that is not that of a page."""
     if out.suffix.lower() not in (".html", ".htm"):
-        raise BadInput(f"{what} is a page: {out} must end in .html")
+        raise BadInput(f"{output} is a page: {out} must end in .html")
 
 
 class GroupedCommand(TyperCommand):
@@ -235,7 +243,7 @@ class GroupedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Copy what lies on a file system of fsspec, for commands that read paths."""
-        if self.name in _OF_PATHS:
+        if self.name in _COMMANDS_OF_PATHS:
             args = [self._path_of(ctx, arg) for arg in args]
         return super().parse_args(ctx, args)
 

@@ -44,33 +44,33 @@ def benchmark(
     inputs = [data, *data.glob("*"), *published_folder(data).glob("*")]
     check_outputs(out, page, inputs=inputs)
 
-    measured: list[Measurement] = []
+    measurements: list[Measurement] = []
     with bars() as progress:
         for batch in measured_tables(table, data, repeats=repeats, progress=progress):
-            if not measured:
+            if not measurements:
                 say(
                     f"Concorde is run for the paths named after it, up to {CONCORDE_CITIES:,} "
                     f"cities"
                     if concorde_command()
                     else "Concorde is not installed: or-opt stands in for it"
                 )
-            measured += batch
+            measurements += batch
 
             # Both files are written after every batch, so a run that is stopped loses little.
             with replacing(out, page, inputs=inputs, public=[out, page]) as drafts:
                 csv_draft, page_draft = drafts
-                write_csv(csv_draft, measured)
-                page_draft.write_text(markdown(measured), encoding="utf-8")
+                write_csv(csv_draft, measurements)
+                page_draft.write_text(markdown(measurements), encoding="utf-8")
 
     if as_json:
-        show_json({"measurements": [asdict(measurement) for measurement in measured]})
+        show_json({"measurements": list(map(asdict, measurements))})
         return
 
     # The page of a user's own table is printed, too: it has no published figures to compare.
     if data.is_file():
         for line in page.read_text(encoding="utf-8").splitlines():
             tell(line)
-    tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")
+    tell(f"Wrote {number_of(len(measurements), 'measurement')} to {out}, and a page to {page}.")
 
 
 @options()
@@ -86,12 +86,12 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     from trajanon.cli.progress_bars import bars
     from trajanon.maps.figures import of_benchmark, save, which_k
 
-    by_k = files[0] == Path("which-k")
-    if len(files) > (2 if by_k else 1):
+    is_which_k = files[0] == Path("which-k")
+    if len(files) > (2 if is_which_k else 1):
         raise BadInput("figures takes the CSV of trajanon benchmark, or which-k and trajectories")
 
     reasons_left_out = list[str]()
-    if by_k:
+    if is_which_k:
         inputs = files[1:] or [TRAJECTORIES]
         with bars() as progress:
             pictures = [which_k(trajanon.read_trajectories(inputs[0]), progress=progress)]

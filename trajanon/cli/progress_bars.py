@@ -29,7 +29,7 @@ def bars() -> Iterator[Progress]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        with _listening(lambda kernel, kept: say_compiling(kept) if kernel else None):
+        with _listening(lambda kernel, can_be_kept: say_compiling(can_be_kept) if kernel else None):
             yield _now_and_then(_log_line, _SECONDS_BETWEEN_LOG_LINES, of_each_task=False)
         return
 
@@ -48,14 +48,16 @@ def bars() -> Iterator[Progress]:
     ) as display:
 
         def move(task: str, done: float, total: float | None, note: str = "") -> None:
+            """Move the bar of a task; the first time it is added."""
             if task not in tasks:
                 tasks[task] = display.add_task(printable(task, _LONGEST_NAME), total=total, note="")
 
             display.update(tasks[task], completed=done, total=total, note=printable(note))
 
-        def compiling(kernel: str, kept: bool) -> None:
+        def compiling(kernel: str, can_be_kept: bool) -> None:
+            """Show which kernel is being compiled; no name ends that."""
             if kernel:
-                say_compiling(kept)
+                say_compiling(can_be_kept)
                 move(_COMPILING, 0, None, kernel)
             elif _COMPILING in tasks:
                 display.remove_task(tasks.pop(_COMPILING))
@@ -66,6 +68,7 @@ def bars() -> Iterator[Progress]:
 
 @contextmanager
 def _listening(listener: Callable[[str, bool], None]) -> Iterator[None]:
+    """Call a function whenever a kernel is compiled during the block."""
     at_compilation.append(listener)
     try:
         yield
@@ -79,6 +82,7 @@ def _now_and_then(write: Progress, seconds: float, *, of_each_task: bool) -> Pro
     last_written = monotonic()
 
     def pass_on(task: str, done: float, total: float | None, note: str = "") -> None:
+        """Write the state, if it is time."""
         nonlocal last_task, last_written
 
         now = monotonic()

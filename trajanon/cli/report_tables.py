@@ -14,7 +14,7 @@ from trajanon.release.verdict import Colour, Verdict, verdict
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""
 
-_HEADERS = 5  # kinds of tables to list the columns of
+_MOST_USES = 5  # of columns, of as many kinds of tables, that are printed
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,9 +38,9 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     # What the columns were taken for stands first: all else follows from it.
     counts = provenance["counts"]
     uses = columns_read(provenance)
-    for use in uses[:_HEADERS]:
+    for use in uses[:_MOST_USES]:
         tell(use.sentence)
-    if len(uses) > _HEADERS:
+    if len(uses) > _MOST_USES:
         tell("More tables have other columns: --json lists them.")
     tell(recordings_sentence(provenance))
     if limits := limits_sentence(provenance):
@@ -75,11 +75,10 @@ def show_release(report: Report) -> None:
     tell(left_out(report))
 
     if report.times is not None:
-        off = report.times.departure_error
-        tell(f"Departures are {span(off.mean)} off on average (median {span(off.median)}).")
+        error = report.times.departure_error
+        tell(f"Departures are {span(error.mean)} off on average (median {span(error.median)}).")
     if report.roads is not None:
-        of = number_of(report.roads.on_roads + report.roads.as_they_were, "line")
-        tell(f"{report.roads.on_roads:,} of {of} were laid on roads.")
+        tell(f"{report.roads.on_roads:,} of {number_of(report.lines, 'line')} were laid on roads.")
     if report.stages[-1].information_loss == 0.0:  # of the lines before they are moved
         tell(
             "Nothing was lost, because the members of each group are equal: give anonymize what "
@@ -94,11 +93,11 @@ def show_release(report: Report) -> None:
 def rows_of(report: Report) -> str:
     """Count the rows of a release in words, and what they stand for."""
     way = report.rows.way
-    released = getattr(report.rows, way)
+    rows = getattr(report.rows, way)
     trajectories = number_of(report.n, report.unit, UNITS[report.unit])
-    if released == report.n:
+    if rows == report.n:
         return trajectories
-    return f"{number_of(released, 'row' if way == 'subjects' else 'line')} for {trajectories}"
+    return f"{number_of(rows, 'row' if way == 'subjects' else 'line')} for {trajectories}"
 
 
 def show_path(report: Report) -> None:

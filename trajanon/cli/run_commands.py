@@ -18,7 +18,7 @@ from trajanon.common.command_lines import after_options, with_value
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
 
-_NOT_HERE = {"run", "studio"}
+_NOT_IN_SETTINGS = {"run", "studio"}
 
 Table = Mapping[str, Any]
 """The options of a command by their long names, and its files by theirs."""
@@ -41,10 +41,10 @@ def run(
     commands: Mapping[str, Any] = getattr(context.find_root().command, "commands", {})
     tables = _read(settings)
 
-    unknown = [name for name in tables if name not in commands or name in _NOT_HERE]
-    if unknown:
-        known = ", ".join(name for name in commands if name not in _NOT_HERE)
-        raise BadInput(f"{settings}: [{unknown[0]}] is not a command; choose from {known}")
+    known = [name for name in commands if name not in _NOT_IN_SETTINGS]
+    for name in tables:
+        if name not in known:
+            raise BadInput(f"{settings}: [{name}] is not a command; choose from {', '.join(known)}")
 
     # All are understood before the first begins, which may take hours.
     steps = [
@@ -106,6 +106,7 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
 
 
 def _read(path: Path) -> dict[str, Table]:
+    """Read a settings file: a table of options for each command."""
     tables = read_toml(path, "the settings")
     if not tables or not all(isinstance(table, dict) for table in tables.values()):
         raise BadInput(

@@ -30,9 +30,9 @@ _TEXTS_OF_STRANGERS = ["name", "highway", "from_zone", "to_zone"]
 
 
 class _Counts(NamedTuple):
-    """What is said of counts that were written."""
+    """What is printed, and written in a datasheet, of counts in a file."""
 
-    number: str  # how many of what
+    number: str  # how many rows the file has, with their noun
     paragraphs: list[str]
     attribution: str | None
     in_json: dict[str, object]
@@ -92,8 +92,10 @@ def streets(
             counts = _write_flows(drafts[0], lines, od, parts, release)
         else:
             counts = _write_cells(drafts[0], lines, str(cells), parts)
-        sheet = counts_datasheet(out, counts.number, release, counts.attribution, counts.paragraphs)
-        drafts[-1].write_text(sheet, encoding="utf-8")
+        datasheet = counts_datasheet(
+            out, counts.number, release, counts.attribution, counts.paragraphs
+        )
+        drafts[-1].write_text(datasheet, encoding="utf-8")
 
     if as_json:
         names = [file.name for file in files]

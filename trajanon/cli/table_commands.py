@@ -15,7 +15,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
 from trajanon.common.number_text import percent
 
-_KEPT = 0.001  # standard deviations: by how much rounding may move a mean
+_MOVED_BY_ROUNDING = 0.001  # standard deviations: a mean that moves by less is kept
 
 
 @options(Settings, *METHOD_PARAMETERS)
@@ -81,36 +81,39 @@ def microaggregate(
 
 @contextmanager
 def _columns_asked(*parameters: str) -> Iterator[None]:
-    """Ask for columns by the options to copy, of those that the command has."""
+    """Ask for the columns to average, if the block cannot tell them, by options to copy.
+
+    These are of the ``parameters`` that the command has.
+    """
     from trajanon.tables.table_columns import AveragesUnclear
 
     try:
         yield
     except AveragesUnclear as error:
-        measures = error.proposal["columns"]
         options = [
             f"{flag_of(name)} {shlex.quote(text_of_names(names))}"
             for name, names in error.proposal.items()
             if names and name in parameters
         ]
-        such = f": {' '.join(options)}" if measures else " in --columns"
-        raise BadInput(f"{error.problem}; name the columns to average{such}") from error
+        way_out = f": {' '.join(options)}" if error.proposal["columns"] else " in --columns"
+        raise BadInput(f"{error.problem}; name the columns to average{way_out}") from error
 
 
 def _importance_of(text: str) -> dict[str, float]:
     """Read how much columns count by their names, as a user writes it."""
     importance: dict[str, float] = {}
-    for part in names_of(text):
-        name, _, number = (word.strip() for word in part.rpartition("="))
+    for column_and_number in names_of(text):
+        name, _, number = (word.strip() for word in column_and_number.rpartition("="))
         try:
-            counts = float(number)
+            weight = float(number)
         except ValueError:
-            counts = None
-        if not name or name in importance or counts is None:
+            weight = None
+        if not name or name in importance or weight is None:
             raise BadInput(
-                f"`importance` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
+                f"`importance` {text!r} is not understood at {column_and_number!r}; write "
+                "a=2,b=0.5, each once"
             )
-        importance[name] = counts
+        importance[name] = weight
     return importance
 
 
@@ -160,21 +163,19 @@ def bound(
 # Results as lines on the screen.
 
 
-def rounded_text(value: float, way: str) -> str:
-    """Write a percentage with four decimals, in this way: a bound rounded up is no bound."""
-    return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=way):f}"
+def rounded_text(value: float, rounding: str) -> str:
+    """Write a percentage with four decimals, rounded up or down: a bound rounded up is no bound."""
+    return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=rounding):f}"
 
 
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
     tell(f"Columns: {', '.join(account['columns'])}")
     _show_stages(account)
-    for words, name, way in (
-        ("Information loss reached: {} %", "information_loss", ROUND_CEILING),
-        ("No grouping can lose less than: {} %", "bound", ROUND_FLOOR),
-        ("The gap between them: {} % of the loss", "gap", ROUND_CEILING),
-    ):
-        tell(words.format(rounded_text(account[name], way)))
+    reached = rounded_text(account["information_loss"], ROUND_CEILING)
+    tell(f"Information loss reached: {reached} %")
+    tell(f"No grouping can lose less than: {rounded_text(account['bound'], ROUND_FLOOR)} %")
+    tell(f"The gap between them: {rounded_text(account['gap'], ROUND_CEILING)} % of the loss")
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
@@ -212,25 +213,28 @@ def _show_written_loss(report: Mapping[str, Any]) -> None:
 def _show_moments(report: Mapping[str, Any]) -> None:
     """Print how much the means of columns move, and their standard deviations shrink."""
     means = report["moments"]["mean"].values()
-    spread = report["moments"]["sd"].values()
-    varying = [
+    deviations = report["moments"]["sd"].values()
+    changes = [
         (abs(mean_after - mean_before) / sd_before, 1.0 - sd_after / sd_before)
-        for (mean_before, mean_after), (sd_before, sd_after) in zip(means, spread, strict=True)
+        for (mean_before, mean_after), (sd_before, sd_after) in zip(means, deviations, strict=True)
         if sd_before > 0.0 and mean_after is not None
     ]
-    if not varying:
+    if not changes:
         return
 
-    moves, shrinks = (max(changes) for changes in zip(*varying, strict=True))
-    weighted = "Weighted means" if report["survey_weight"] else "Means"
-    kept = f"{weighted} are kept"
-    if moves > _KEPT:
-        kept = f"{weighted} move by {percent(moves, 2)} of a standard deviation at most"
-    tell(f"{kept}; standard deviations shrink by {percent(max(shrinks, 0.0), 2)} at most.")
+    most_moved = max(moved for moved, _ in changes)
+    most_shrunk = max(0.0, *(shrunk for _, shrunk in changes))
+    means_sentence = "Weighted means" if report["survey_weight"] else "Means"
+    if most_moved > _MOVED_BY_ROUNDING:
+        means_sentence += f" move by {percent(most_moved, 2)} of a standard deviation at most"
+    else:
+        means_sentence += " are kept"
+    tell(f"{means_sentence}; standard deviations shrink by {percent(most_shrunk, 2)} at most.")
 
 
 def _show_stages(report: Mapping[str, Any]) -> None:
-    lost = "Weighted loss" if report.get("importance") else "Information loss"
+    """Print the loss after each stage of the search, and its time."""
+    name_of_loss = "Weighted loss" if report.get("importance") else "Information loss"
     for stage in report["stages"]:
         seconds = f"({stage['seconds']:.2f} s)"
         loss = stage["information_loss"]
@@ -238,4 +242,4 @@ def _show_stages(report: Mapping[str, Any]) -> None:
         if loss is None:
             tell(f"Time for the {stage['name']}{chosen}: {seconds}")
         else:
-            tell(f"{lost} after {stage['name']}{chosen}: {loss:.4g} % {seconds}")
+            tell(f"{name_of_loss} after {stage['name']}{chosen}: {loss:.4g} % {seconds}")

@@ -71,10 +71,10 @@ def _show(trimmed: "Trimmed") -> None:
     if trimmed.names > 1:
         tell(f"These tracks have {trimmed.names} names of people, and are treated as one person's.")
 
-    lost = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
+    amount = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
     if trimmed.seconds:
-        lost += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
-    tell(f"Cut {lost} around {number_of(trimmed.places, 'place')}.")
+        amount += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
+    tell(f"Cut {amount} around {number_of(trimmed.places, 'place')}.")
 
     if trimmed.points_dropped:
         tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")

@@ -11,6 +11,7 @@ Metres = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
+"""Hashes of anything, 64 bits each."""
 Geometries = NDArray[np.object_]
 """Geometries of shapely, of which any may be None."""
 Column = NDArray[Any]
@@ -24,21 +25,23 @@ def dense(labels: Column) -> Ints:
     [0, 0, 1, 2, 1]
     """
     if len(labels) and labels.dtype.kind == "i":
-        least = int(labels.min())
-        width = int(labels.max()) - least + 1
-        if width <= 2 * len(labels):  # as of labels: counting them takes no table of hashes
-            return _dense_of_range(labels - least, width)
+        lowest = int(labels.min())
+        values = int(labels.max()) - lowest + 1
+        # Whole numbers that lie close together are counted, which takes no table of hashes.
+        if values <= 2 * len(labels):
+            return _dense_of_range(labels - lowest, values)
 
-    import pandas as pd
+    import pandas as pd  # tables without names do not wait for it
 
     return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
 
 
-def _dense_of_range(labels: Ints, width: int) -> Ints:
-    """Renumber labels of 0..width-1."""
-    first = np.full(width, len(labels))
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # of several the last one stays
+def _dense_of_range(labels: Ints, values: int) -> Ints:
+    """Renumber labels of 0..values-1 in the order in which they first appear."""
+    first_place = np.full(values, len(labels))
+    # Assigned from the last place to the first: of several places of a label, the first stays.
+    first_place[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
 
-    number = np.empty(width, dtype=np.int64)
-    number[np.argsort(first)] = np.arange(width)  # those that do not appear come last
-    return np.asarray(number[labels])
+    new_number = np.empty(values, dtype=np.int64)
+    new_number[np.argsort(first_place)] = np.arange(values)  # what does not appear comes last
+    return np.asarray(new_number[labels])

@@ -25,11 +25,11 @@ _DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
 
 
 class Draft(NamedTuple):
-    """Where an output is written, and the permissions that a new file gets there."""
+    """An output that is being written, in a hidden folder beside its place."""
 
-    path: Path
-    before: Path
-    mode: int
+    path: Path  # where it is written
+    before: Path  # where what stood in its place waits until it is replaced
+    mode: int  # permissions that a new file gets there
 
 
 @contextmanager
@@ -45,22 +45,22 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with _hold(folder) as file:
-            mode = os.fstat(file.fileno()).st_mode & 0o666
+        with _locked(folder) as lock_file:
+            mode = os.fstat(lock_file.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
         if not (folder / BEFORE).exists():  # else this is the only copy of what was there
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _hold(folder: Path) -> IO[str]:
-    """Lock a folder until the file given is closed, where its disk has locks."""
-    file = (folder / "lock").open("w", encoding="utf-8")
+def _locked(folder: Path) -> IO[str]:
+    """Lock a folder until the file that is returned is closed, where its disk has locks."""
+    lock_file = (folder / "lock").open("w", encoding="utf-8")
     with suppress(OSError):
-        lock(file)
-        # Renamed once it is locked, so that no other run takes us for dead.
+        lock(lock_file)
+        # Renamed once it is locked, so that no other run takes this one for killed.
         (folder / "lock").rename(folder / LOCK)
-    return file
+    return lock_file
 
 
 def lock(file: IO[str]) -> None:
@@ -74,8 +74,8 @@ def remove_abandoned(folder: Path, place: Path) -> str:
     """Put back or remove what a killed run left of an output; return why it stays, or ""."""
     before = folder / BEFORE
     try:
-        with (folder / LOCK).open("r+", encoding="utf-8") as file:
-            lock(file)
+        with (folder / LOCK).open("r+", encoding="utf-8") as lock_file:
+            lock(lock_file)  # fails while its run is at work
             if before.exists() and not place.exists():
                 before.replace(place)
                 message = f"{place} is put back: a run was killed meanwhile"
@@ -94,7 +94,11 @@ def remove_abandoned(folder: Path, place: Path) -> str:
 def replacing(
     *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
 ) -> Iterator[tuple[Path, ...]]:
-    """Open a file to write in for each output, before long work; move all into place, or none."""
+    """Make a draft to write in for each output, before long work; move all into place, or none.
+
+    Outputs are readable by their owner only, but for those that are ``public``. None may be one of
+    the ``inputs``.
+    """
     _refuse_inputs(outputs, inputs)
     with _drafts(outputs) as drafts:
         yield tuple(draft.path for draft in drafts)
@@ -143,13 +147,18 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
 def replacing_folder(
     output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
 ) -> Iterator[Path]:
-    """Make a folder to write in, in place of one of names that are ``ours``; moved at the end."""
+    """Make a draft of a folder, and move it into place at the end.
+
+    A folder that stands there is replaced if all names in it are ``ours``, and nobody else wrote in
+    it meanwhile. No input may lie in it.
+    """
     place = _place(output)
-    _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
+    folders_of_inputs = [folder for path in inputs for folder in _place(path).parents]
+    _refuse_inputs([place], [*inputs, *folders_of_inputs])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
-    states = _states(place)
-    for name in sorted(states):
+    states_before = _states(place)
+    for name in sorted(states_before):
         if not ours(name):
             raise _cannot_write(output, f"there is {name} in it, not ours")
 
@@ -158,9 +167,10 @@ def replacing_folder(
         for path in draft.iterdir():
             _permit(path, mode if public else 0o600)
         if public:
-            _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
+            may_enter = (mode & 0o444) >> 2  # who may read
+            _permit(draft, mode | may_enter)
 
-        for name, _ in sorted(_states(place).items() ^ states.items()):
+        for name, _ in sorted(_states(place).items() ^ states_before.items()):
             raise FileProblem(
                 f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
                 "was replaced: write to another folder"
@@ -217,18 +227,19 @@ def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[D
         except TrajanonError:
             raise
         except OSError as error:  # such as a full disk, which names no file
-            named = error.filename
             if len(drafts) < len(outputs):
                 raise _cannot_write(outputs[len(drafts)], error.strerror) from error
+
+            named = error.filename
             for output, draft in zip(outputs, drafts, strict=True):
-                ours = (draft.path.parent, _place(output))
-                if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
+                places = (draft.path.parent, _place(output))
+                if not isinstance(named, str) or any(map(Path(named).is_relative_to, places)):
                     raise _cannot_write(output, error.strerror or str(error)) from error
-            raise  # it is of something else, and says of what
+            raise  # it is of another file, and names it
 
 
 def make_secret_file(path: Path, write: Callable[[Path], object]) -> bool:
-    """Make a file that only its owner can read; return whether no other run has made it meanwhile.
+    """Make a file that only its owner can read; return False if another run made it meanwhile.
 
     A draft is written first, and linked to the name once it is complete.
     """
@@ -254,16 +265,19 @@ def _permit(path: Path, mode: int) -> None:
     except FileNotFoundError:
         pass  # moving it will say so
     except OSError as error:
-        if not mode & 0o077:
+        is_private = not mode & 0o077
+        if is_private:
             message = f"others may read what is written: {error.strerror}"
             warn(TrajanonWarning(message, "readable", str(path)))
 
 
 def _cannot_write(output: Path, reason: str | None) -> FileProblem:
+    """Make the error of an output that cannot be written."""
     return FileProblem(f"cannot write {output}: {reason}; write elsewhere")
 
 
 def _refuse_inputs(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
+    """Refuse outputs that are written twice, or are read."""
     for output, second_output in combinations(outputs, 2):
         if output == second_output:
             raise BadInput(f"{output} would be written twice; choose another name")
@@ -279,6 +293,7 @@ def _place(output: Path) -> Path:
 
 
 def _refuse_other_than_file(output: Path) -> None:
+    """Refuse an output that would replace a folder, a device or a pipe."""
     if output.is_dir():
         raise _cannot_write(output, "it is a folder")
     if output.exists() and not output.is_file():

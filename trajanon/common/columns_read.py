@@ -9,17 +9,17 @@ from itertools import chain
 from trajanon.common.errors import BadInput, printable
 from trajanon.common.inputs import typed
 
-_LISTED = 40  # unused columns that are listed, and letters of each name
-_LETTERS = 40
+_LISTED = 40  # unused columns, or possible persons, that are listed
+_LETTERS = 40  # of a column's name that are written
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnsRead:
-    """How the columns of some tables were used."""
+    """How the columns of one or more tables were used, all in the same way."""
 
     roles: Mapping[str, str]  # columns by their roles
-    unused: Sequence[str]
-    tables: int = 1
+    unused: Sequence[str]  # columns
+    tables: int = 1  # of how many tables
 
     @property
     def sentence(self) -> str:
@@ -51,11 +51,11 @@ class NamesHeld:
     names: set[str] = field(default_factory=set)
     varies: bool = False  # within a recording
 
-    def add(self, other: "NamesHeld") -> None:
-        """Join what was found in another table."""
-        self.recordings += other.recordings
-        self.varies |= other.varies
-        self.names = set() if self.varies else self.names | other.names
+    def add(self, table: "NamesHeld") -> None:
+        """Add what the column holds in another table."""
+        self.recordings += table.recordings
+        self.varies |= table.varies
+        self.names = set() if self.varies else self.names | table.names
 
     @property
     def may_be_persons(self) -> bool:
@@ -71,19 +71,19 @@ ColumnsUsed = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
 class TablesRead:
     """What readers of tables decided and found."""
 
-    uses: Counter[ColumnsUsed] = field(default_factory=Counter)
+    uses: Counter[ColumnsUsed] = field(default_factory=Counter)  # tables by how they were read
     names: dict[str, NamesHeld] = field(default_factory=dict)  # by column
 
     @property
     def columns(self) -> list[str]:
-        """The columns of all tables, each once."""
+        """List the columns of all tables, each once."""
         names = ([*dict(roles).values(), *unused] for roles, unused in self.uses)
         return list(dict.fromkeys(chain.from_iterable(names)))
 
-    def update(self, other: "TablesRead") -> None:
-        """Join what was found in other files."""
-        self.uses.update(other.uses)
-        for column, held in other.names.items():
+    def update(self, tables: "TablesRead") -> None:
+        """Add what was read of other tables."""
+        self.uses.update(tables.uses)
+        for column, held in tables.names.items():
             self.names.setdefault(column, NamesHeld()).add(held)
 
     @property

@@ -68,6 +68,7 @@ def options_in(account: object) -> dict[str, Option]:
 
 
 def _is_option(value: object) -> bool:
+    """Check whether a value can be one of an option."""
     if isinstance(value, list):
         return all(isinstance(text, str) for text in value)
     return isinstance(value, bool | int | float | str)

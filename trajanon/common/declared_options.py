@@ -57,7 +57,7 @@ METHOD_NAMES = get_args(MethodName)
 REFINEMENT_NAMES = get_args(RefinementName)
 ROWS = get_args(RowsName)
 
-_ALONE: dict[str, Any] = {
+_AS_PUBLISHED: dict[str, Any] = {
     "align": False,
     "times": None,
     "one_line_each": False,
@@ -65,7 +65,7 @@ _ALONE: dict[str, Any] = {
     "distinct_ends": 2,
     "leave_out": 0.0,
 }
-"""What the published methods do not do; and their lines are plain means."""
+"""The settings of what the published methods do not do; besides, their lines are plain means."""
 
 MEMORY = "4GB"
 """Memory of a search, where no other limit is named."""
@@ -125,25 +125,29 @@ EFFORTS: dict[EffortName, Effort] = {
 
 
 def option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
-    """Make a field; its type, or ``least`` and ``most``, say which values are allowed."""
+    """Make a field; its type, or ``least`` and ``most``, say which values are allowed.
+
+    ``shown`` is its default in words, for its help.
+    """
     return field(default=default, metadata={"shown": shown, **allowed})
 
 
 def with_help(settings: type) -> type:
-    """Take the help of each option from the docstring of its class: the first sentence."""
-    about = f"{cleandoc(settings.__doc__ or '')}\n"
-    texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", about, re.MULTILINE))
+    """Read the help of each option off the docstring of its class: the first sentence of each."""
+    docstring = f"{cleandoc(settings.__doc__ or '')}\n"
+    # An option's name stands alone in a line, and its text in indented lines below.
+    texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", docstring, re.MULTILINE))
     for option in fields(settings):
-        words = " ".join(texts.get(option.name, "").replace("``", "").split())
-        help = words.partition(". ")[0].removesuffix(".") + "."
+        text = " ".join(texts.get(option.name, "").replace("``", "").split())
+        help = text.partition(". ")[0].removesuffix(".") + "."
         option.metadata = MappingProxyType({**option.metadata, "help": help})
     return settings
 
 
-_BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}  # by the letter before B
 
 PAIR = 2
-"""The k at which equal spacing reveals more."""
+"""The least k, at which equal spacing reveals more."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +158,10 @@ class Checked:
         """Refuse options that are not known, or out of their range; keep values of Python."""
         for option in fields(self):
             value = getattr(self, option.name)
-            if value is not None or type(None) not in get_args(option.type):
+            may_be_none = type(None) in get_args(option.type)
+            if value is not None or not may_be_none:
                 value = _checked(option.name, value, option.type, option.metadata)
-                object.__setattr__(self, option.name, value)
+                object.__setattr__(self, option.name, value)  # which is frozen
 
 
 @with_help
@@ -227,7 +232,7 @@ class Settings(Checked):
 
     @property
     def keywords(self) -> SearchKeywords:
-        """The settings as keywords."""
+        """Return the settings as keywords."""
         return cast(SearchKeywords, asdict(self))
 
 
@@ -304,7 +309,7 @@ class ReleaseSettings(Checked):
 
 
 def parameters_of(settings: type) -> list[Parameter]:
-    """The options of a class as parameters of a function."""
+    """Return the options of a class as parameters of a function."""
     return [
         Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
         for field in fields(settings)
@@ -317,14 +322,15 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
     A type checker sees them in the annotation of ``**options``.
     """
 
-    def showing(function: Callable[P, T]) -> Callable[P, T]:
+    def with_settings(function: Callable[P, T]) -> Callable[P, T]:
+        """Return the function with the options in its signature, and the check before it."""
         plain = signature(function)
-        *named, _ = plain.parameters.values()
+        *named, _ = plain.parameters.values()  # the last is **options
         shown = plain.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
 
         @wraps(function)
-        def checking(*args: P.args, **options: P.kwargs) -> T:
-            # The settings would take a misspelt option for one that nobody gave.
+        def checking_names(*args: P.args, **options: P.kwargs) -> T:
+            """Refuse a misspelt option, which the settings would not miss."""
             for name in options:
                 if name not in shown.parameters:
                     near = get_close_matches(name, shown.parameters, n=1)
@@ -332,10 +338,10 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     raise UnknownOption(f"{function.__name__} has no option `{name}`: {way_out}")
             return function(*args, **options)
 
-        checking.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
-        return checking
+        checking_names.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
+        return checking_names
 
-    return showing
+    return with_settings
 
 
 def made_of(options: Mapping[str, object], settings: Callable[..., T]) -> T:
@@ -354,14 +360,14 @@ def settings_of(options: AnonymizeKeywords) -> tuple[ReleaseSettings, Settings]:
     if not release.as_published:
         return release, search
 
-    for name, alone in _ALONE.items():
-        if getattr(release, name) != alone and name in options:
+    for name, value_as_published in _AS_PUBLISHED.items():
+        if getattr(release, name) != value_as_published and name in options:
             raise BadInput(f"`as_published` is the method alone: leave out `{name}`")
 
     refine = options.get("refine", "none")
     if refine not in ("none", "swap", "rcs"):
         raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
-    return replace(release, **_ALONE), replace(search, refine=refine)
+    return replace(release, **_AS_PUBLISHED), replace(search, refine=refine)
 
 
 def names_in(annotation: Any) -> tuple[str, ...]:
@@ -389,42 +395,47 @@ def whole(value: object) -> int | None:
         return None
 
 
-def _checked(name: str, value: Any, annotation: Any, allowed: Mapping[str, Any]) -> object:
-    """Return a value of Python's own kind, which JSON can hold; refuse another than is allowed."""
-    checked: object = None
-    if (names := names_in(annotation)) and ("least" not in allowed or isinstance(value, str)):
-        checked = str(value) if isinstance(value, str) and value in names else None
-        or_number = ", or a number" * ("least" in allowed)
-        rule = f"{value!r} is not known; choose from {', '.join(names)}{or_number}"
-    elif annotation is bool:
-        checked = bool(value) if type(value).__name__ == "bool" else None  # numpy's, too
-        rule = f"must be True or False (got {value!r})"
-    elif annotation == str | None:
-        checked = str(value) if isinstance(value, str) else None
-        rule = f"must be a text (got {value!r})"
-    else:
-        checked, rule = _number(value, allowed, is_whole=annotation in (int, int | None))
+def _checked(name: str, value: object, annotation: object, allowed: Mapping[str, Any]) -> object:
+    """Return a value as one of Python's own types, which JSON can hold; refuse what is not allowed.
 
-    if checked is None:
-        raise BadInput(f"`{name}` {rule}")
-    return checked
+    ``allowed`` has the limits of a number, if it may be one.
+    """
+    names = names_in(annotation)
+    may_be_number = "least" in allowed
+    if names and (isinstance(value, str) or not may_be_number):
+        if isinstance(value, str) and value in names:
+            return str(value)
+        or_number = ", or a number" * may_be_number
+        raise BadInput(
+            f"`{name}` {value!r} is not known; choose from {', '.join(names)}{or_number}"
+        )
+
+    if may_be_number:
+        return _number(name, value, allowed, is_whole=annotation in (int, int | None))
+    if annotation is bool:
+        if type(value).__name__ != "bool":  # that of Python, or of numpy
+            raise BadInput(f"`{name}` must be True or False (got {value!r})")
+        return bool(value)
+    if not isinstance(value, str):
+        raise BadInput(f"`{name}` must be a text (got {value!r})")
+    return str(value)
 
 
-def _number(
-    value: Any, allowed: Mapping[str, Any], *, is_whole: bool
-) -> tuple[int | float | None, str]:
-    """Return a number within its limits, else None; and the rule that it breaks then."""
-    least = allowed["least"]
-    most = allowed.get("most", inf)
-    upper = "" if is_whole else " on"
-    if most < inf:
-        upper = f" to {most}"
-    rule = f"must be a {'whole ' * is_whole}number from {least}{upper} (got {value!r})"
-
+def _number(name: str, value: object, allowed: Mapping[str, Any], *, is_whole: bool) -> int | float:
+    """Return a number as one of Python; refuse one beyond its limits."""
     number: int | float | None = whole(value)
     if number is None and not is_whole and isinstance(value, Real) and not isinstance(value, bool):
         number = float(value)
-    return (number if number is not None and least <= number <= most else None), rule
+
+    least = allowed["least"]
+    most = allowed.get("most", inf)
+    if number is None or not least <= number <= most:
+        upper = "" if is_whole else " on"
+        if most < inf:
+            upper = f" to {most}"
+        kind = "whole number" if is_whole else "number"
+        raise BadInput(f"`{name}` must be a {kind} from {least}{upper} (got {value!r})")
+    return number
 
 
 def bytes_of(memory: str | float) -> float:

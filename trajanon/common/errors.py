@@ -97,7 +97,7 @@ class ColumnsUnclear(BadInput):
         columns: Sequence[str] = (),
         table: str = "",
     ) -> None:
-        # As they are pickled.
+        # Python pickles an error by these arguments.
         super().__init__(problem, way_out, tuple(roles), tuple(columns), table)
         self.problem = problem
         self.way_out = way_out
@@ -269,12 +269,13 @@ class GuessedWarning(TrajanonWarning):
 
 def warn(warning: TrajanonWarning) -> None:
     """Issue a warning at the line outside the package that led to it."""
-    level = depth = 2  # that of the caller
+    stack_level = 2  # of the caller, as `warnings` counts
+    depth = 2
     frame = sys._getframe(1).f_back
     while frame is not None:
         depth += 1
-        # Libraries stand between our frames: the outermost of ours counts.
+        # Libraries stand between frames of the package: what called the outermost one counts.
         if frame.f_globals.get("__name__", "").startswith("trajanon."):
-            level = depth + 1
+            stack_level = depth + 1
         frame = frame.f_back
-    warnings.warn(warning, stacklevel=level)
+    warnings.warn(warning, stacklevel=stack_level)

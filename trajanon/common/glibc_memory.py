@@ -15,5 +15,6 @@ def give_back() -> None:
 
 
 def _ask(function: str, *numbers: int) -> None:
+    """Call a function of glibc with these numbers."""
     with suppress(AttributeError, OSError, TypeError):  # other systems have none
         getattr(ctypes.CDLL(None), function)(*numbers)

@@ -9,7 +9,10 @@ from trajanon.common.arrays import Floats, Hashes, Ints
 
 
 def bits_mixed(numbers: Hashes) -> Hashes:
-    """Mix the bits of numbers: another number for each, in no order; 0 stays 0."""
+    """Mix the bits of numbers: another number for each, in no order; 0 stays 0.
+
+    The constants are those of David Stafford's variant 13 of the source's mixer.
+    """
     mixed = numbers ^ (numbers >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)
@@ -28,21 +31,26 @@ def hashes_of(*columns: Floats) -> Hashes:
     return hashes
 
 
-def least_hashes(owner: Ints, hashes: Hashes, owners: int, most: int) -> Hashes:
-    """Return the least different hashes of each owner, (owners, most), rising, and then 0."""
-    # The order of lexsort in a quarter of its time: numpy sorts numbers of 16 bits by radix.
+def least_hashes(owner: Ints, hashes: Hashes, owners: int, count: int) -> Hashes:
+    """Return the least different hashes of each owner, (owners, count), rising, and then 0.
+
+    ``owner`` is the number of each hash's owner, (h,).
+    """
+    # Sorted by owner, then by hash, in a quarter of the time of lexsort: numpy sorts numbers of 16
+    # bits by radix.
     order = np.argsort(hashes)
     order = order[np.argsort(owner[order].astype(np.min_scalar_type(owners)), kind="stable")]
     owner = owner[order]
     hashes = hashes[order]
 
-    new = np.ones(len(owner), dtype=np.bool_)
-    new[1:] = (owner[1:] != owner[:-1]) | (hashes[1:] != hashes[:-1])
-    owner = owner[new]
-    hashes = hashes[new]
+    is_first = np.ones(len(owner), dtype=np.bool_)  # of equal hashes of an owner
+    is_first[1:] = (owner[1:] != owner[:-1]) | (hashes[1:] != hashes[:-1])
+    owner = owner[is_first]
+    hashes = hashes[is_first]
 
-    rank = np.arange(len(owner)) - np.searchsorted(owner, np.arange(owners))[owner]
-    least = np.zeros((owners, most), dtype=np.uint64)
-    is_least = rank < most
-    least[owner[is_least], rank[is_least]] = hashes[is_least]
-    return least
+    first_of_owner = np.searchsorted(owner, np.arange(owners))
+    rank = np.arange(len(owner)) - first_of_owner[owner]
+    is_kept = rank < count
+    table = np.zeros((owners, count), dtype=np.uint64)
+    table[owner[is_kept], rank[is_kept]] = hashes[is_kept]
+    return table

@@ -14,6 +14,7 @@ from trajanon.common.errors import BadInput, FileProblem
 
 T = TypeVar("T")
 
+# Types of what JSON of strangers holds: numbers that are neither infinite nor beyond 64 bits.
 Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 Positive = Annotated[float, msgspec.Meta(gt=0.0, le=sys.float_info.max)]
 Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
@@ -59,7 +60,7 @@ def seems_utf16(text: bytes) -> bool:
 
     # The high byte of most letters is zero, the low byte of none.
     fewer_zeros, more_zeros = sorted(text[begin::2].count(0) for begin in (0, 1))
-    return fewer_zeros < 0.1 * half < 0.7 * half < more_zeros
+    return fewer_zeros < 0.1 * half and more_zeros > 0.7 * half
 
 
 def other_encoding(text: bytes) -> str:
@@ -77,26 +78,23 @@ def separator_line(line: str) -> str | None:
 
 def separator_of(header: str, row: str | None = None) -> str:
     """Find what separates the names of columns: as often as the values of a row, or most often."""
-    lines = [re.sub(r'"[^"]*"', "", line) for line in (header, header if row is None else row)]
+    header_unquoted = re.sub(r'"[^"]*"', "", header)
+    row_unquoted = header_unquoted if row is None else re.sub(r'"[^"]*"', "", row)
 
-    def likely(separator: str) -> tuple[bool, int]:
-        names, values = (line.count(separator) for line in lines)
-        return names == values > 0, min(names, values)
+    def fit(separator: str) -> tuple[bool, int]:
+        """Return whether a separator is as often in both lines, and how often it is."""
+        in_header = header_unquoted.count(separator)
+        in_row = row_unquoted.count(separator)
+        return in_header == in_row > 0, min(in_header, in_row)
 
-    return max(",;\t|", key=likely)
+    return max(",;\t|", key=fit)
 
 
 def has_decimal_commas(cells: Iterable[str]) -> bool:
     """Check whether more numbers have a decimal comma than a point."""
-    cells = list(cells)
-    commas, points = (
-        sum(
-            re.fullmatch(rf"\s*[-+]?\d+{mark}\d+(?:[eE][-+]?\d+)?\s*", cell) is not None
-            for cell in cells
-        )
-        for mark in (",", r"\.")
-    )
-    return commas > points
+    number = re.compile(r"\s*[-+]?\d+([.,])\d+(?:[eE][-+]?\d+)?\s*")
+    marks = [match[1] for match in map(number.fullmatch, cells) if match]
+    return marks.count(",") > marks.count(".")
 
 
 def read_toml(path: Path, content: str) -> dict[str, Any]:

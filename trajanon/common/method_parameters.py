@@ -22,11 +22,11 @@ PathNeighboursName = Literal["near", "next"]
 
 @dataclass(frozen=True, kw_only=True)
 class MethodParameters(Checked):
-    """Parameters that mean something with one choice of the settings alone."""
+    """Parameters that mean something with one value of a setting alone."""
 
-    setting: ClassVar[str]
-    value: ClassVar[str]
-    needed: ClassVar[str] = ""  # what else the value may be
+    setting: ClassVar[str]  # name of the setting
+    value: ClassVar[str]  # its value with which they mean something
+    or_more: ClassVar[str] = ""  # what else the value may be, in words
 
     @classmethod
     def belongs_to(cls, settings: Settings) -> bool:
@@ -97,7 +97,7 @@ class CompressionParameters(MethodParameters):
 
     setting: ClassVar[str] = "compression"
     value: ClassVar[str] = "2"
-    needed: ClassVar[str] = " or more"
+    or_more: ClassVar[str] = " or more"
 
     compress_by: InnerMethodName = option("mdav")
     expansion: ExpansionName = option("both")
@@ -236,10 +236,12 @@ def search_options(options: Mapping[str, object]) -> SearchOptions:
     parameters = tuple(made_of(options, kind) for kind in METHOD_PARAMETERS)
 
     for chosen in parameters:
-        kind = type(chosen)
-        if chosen != kind() and not kind.belongs_to(settings):
-            names = [field.name for field in fields(kind)]
-            name = next(name for name in names if getattr(chosen, name) != getattr(kind(), name))
-            needed = f"`{kind.setting}={kind.value}`{kind.needed}"
+        by_default = type(chosen)()
+        if chosen != by_default and not chosen.belongs_to(settings):
+            names = [field.name for field in fields(chosen)]
+            name = next(
+                name for name in names if getattr(chosen, name) != getattr(by_default, name)
+            )
+            needed = f"`{chosen.setting}={chosen.value}`{chosen.or_more}"
             raise BadInput(f"`{name}` needs {needed}: choose that, or leave out `{name}`")
     return SearchOptions(settings, parameters)

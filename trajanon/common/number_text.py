@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Literal
 
-STAGES = {
+STAGES = {  # of a search, in words
     "path": "a short path through all {units}",
     "MHM": "the optimal cut of that path into groups (MHM)",
     "descent": "descent by moves of records and groups",
@@ -124,12 +124,12 @@ class Displayed:
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        """What is shown: each fact with its name."""
+        """List what is shown: each fact with its name."""
         raise NotImplementedError
 
     @property
     def _note(self) -> str:
-        """What stands above the table."""
+        """Write what stands above the table."""
         return ""
 
     def __repr__(self) -> str:

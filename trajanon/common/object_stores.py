@@ -23,6 +23,7 @@ class Folder:
     """A folder by its path or URL, as fsspec knows them; it need not exist yet."""
 
     def __init__(self, place: str | Path) -> None:
+        """Find the file system of a path or URL, which reads nothing yet."""
         from fsspec.core import url_to_fs
         from fsspec.implementations.local import LocalFileSystem
 
@@ -52,7 +53,8 @@ class Folder:
         except TrajanonError:
             raise
         except Exception as error:
-            # Clients of object stores have errors of their own, such as for missing credentials.
+            # Clients of object stores have errors of their own, such as for missing credentials;
+            # other errors of Python are faults of the program.
             is_python = type(error).__module__ == "builtins"
             if is_python and not isinstance(error, (OSError, ValueError, EOFError, ImportError)):
                 raise
@@ -63,14 +65,14 @@ class Folder:
 
     @property
     def exists(self) -> bool:
-        """Whether it exists, or a file of this name."""
+        """Check whether it exists, or a file of this name."""
         with self.named():
             self.system.invalidate_cache()
             return bool(self.system.exists(self.path))
 
     @property
     def is_file(self) -> bool:
-        """Whether it is no folder, but a file."""
+        """Check whether it is no folder, but a file."""
         with self.named():
             return bool(self.system.isfile(self.path))
 
@@ -148,28 +150,31 @@ def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
 
 @contextmanager
 def local_copy(url: str) -> Iterator[Path]:
-    """Copy a file or folder, and what stands beside it; put back what is written beside it."""
-    url, _, name = url.rstrip("/").rpartition("/")
-    there = Folder(url)
-    source = f"{there.path}/{name}"
+    """Copy a file or folder, and what stands beside it; put back what is written beside it.
+
+    What stands beside a release, such as its report, has its name and another end.
+    """
+    folder_url, _, name = url.rstrip("/").rpartition("/")
+    remote = Folder(folder_url)
+    source = f"{remote.path}/{name}"
     with scratch_folder() as scratch:
-        here = scratch / "copy"
-        with there.named(name):
-            if not there.system.exists(source):
-                raise FileProblem(f"there is no {url}/{name}")
-            there.system.get(source, f"{here}/{name}", recursive=True)
+        local = scratch / "copy"
+        with remote.named(name):
+            if not remote.system.exists(source):
+                raise FileProblem(f"there is no {folder_url}/{name}")
+            remote.system.get(source, f"{local}/{name}", recursive=True)
 
             stem = name.removesuffix(Path(name).suffix)
-            for path in there.system.glob(f"{there.path}/{stem}.*"):
+            for path in remote.system.glob(f"{remote.path}/{stem}.*"):
                 if path.endswith(_BESIDE):
-                    there.system.get_file(path, f"{here}/{basename(path)}")
-        copied = {path: local_state(path) for path in here.iterdir()}
+                    remote.system.get_file(path, f"{local}/{basename(path)}")
+        states_before = {path: local_state(path) for path in local.iterdir()}
 
-        yield here / name
-        with there.named():
-            for path in here.iterdir():
-                if path.is_file() and copied.get(path) != local_state(path):
-                    there.system.put_file(str(path), f"{there.path}/{path.name}")
+        yield local / name
+        with remote.named():
+            for path in local.iterdir():
+                if path.is_file() and states_before.get(path) != local_state(path):
+                    remote.system.put_file(str(path), f"{remote.path}/{path.name}")
 
 
 @contextmanager

@@ -46,34 +46,34 @@ def silent(task: str, done: float, total: float | None, note: str = "") -> None:
     """Do nothing: the default of every function that takes a progress."""
 
 
-_SHOWN_OF_A_KIND = 10
+_SHOWN_OF_A_KIND = 10  # warnings, of so many files or columns
 
 
 class Notices:
-    """Warnings of things of many kinds, of each thing once."""
+    """Warnings of many kinds: of each file or column once, and not of too many of one kind."""
 
     def __init__(self, *, shows_all: bool = False) -> None:
+        """Begin without warnings; they are all shown, or the first ones of each kind."""
         self._shows_all = shows_all
-        self._seen: dict[str, set[str]] = defaultdict(set)  # things of each kind
+        self._warned_about: dict[str, set[str]] = defaultdict(set)  # files or columns, by kind
         # How many of each kind are not shown, and the last one.
         self._hidden: dict[str, tuple[int, TrajanonWarning]] = {}
 
     def warn(self, warning: TrajanonWarning) -> None:
-        """Warn of a thing of a kind, once; with a kind alone, of the kind once."""
-        kind = warning.kind
-        seen = self._seen[kind]
-        if warning.about in seen:
+        """Warn of a file or column, once; of a kind that is about neither, once."""
+        warned_about = self._warned_about[warning.kind]
+        if warning.about in warned_about:
             return
-        seen.add(warning.about)
+        warned_about.add(warning.about)
 
-        if self._shows_all or len(seen) <= _SHOWN_OF_A_KIND:
+        if self._shows_all or len(warned_about) <= _SHOWN_OF_A_KIND:
             warn(warning)
         else:
-            self._hidden[kind] = len(seen) - _SHOWN_OF_A_KIND, warning
+            self._hidden[warning.kind] = (len(warned_about) - _SHOWN_OF_A_KIND, warning)
 
     def tell_others(self) -> None:
         """Warn of how many were not shown."""
-        for number, last in self._hidden.values():
-            message = f"{number_of(number, 'more warning')} like this one: {last}"
+        for count, last in self._hidden.values():
+            message = f"{number_of(count, 'more warning')} like this one: {last}"
             warn(type(last)(message, last.kind))
         self._hidden.clear()

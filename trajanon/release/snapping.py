@@ -42,7 +42,7 @@ KEEP_OFF = 100.0
 # At most 12 streets are tried near each point. To turn back costs 5 of log-likelihood. A way may be
 # longer than twice the straight one by 500 m.
 _MATCHING = Matching(within=KEEP_OFF, states=12, turn=5.0, slack=500.0)
-_LINES_PER_TASK = 500
+_LINES_PER_TASK = 500  # of a thread
 
 
 class Snapped(NamedTuple):
@@ -79,9 +79,9 @@ def streets_of(
 ) -> tuple[Network, Ints]:
     """Chain segments, (s,), between nodes, (v,), to a network of streets.
 
-    Tail and head are the nodes of a segment. It is passable, (s, 2), from tail to head, from head
-    to tail, or both ways. Where ways are chosen, each metre of it counts for ``dear`` metres.
-    Returned with the network: which of the given segments each segment of it is, (s,).
+    Nodes are in degrees; tail and head are the nodes of a segment. It is passable, (s, 2), from
+    tail to head, from head to tail, or both ways. Where ways are chosen, each metre of it counts
+    for ``dear`` metres. Return the network, and which of these segments each of its own is, (s,).
     """
     from pyproj import Geod
 
@@ -103,11 +103,11 @@ def streets_of(
     is_open = passable[order[first]]
     is_open = np.where(is_turned[first, None], is_open[:, ::-1], is_open)
 
-    # A state is a street in one direction: 2 street forwards, and 2 street + 1 back. The states
-    # that may be gone along are listed by the node where they begin.
+    # A state is a street in one direction: 2 street forwards, and 2 street + 1 back. Those along
+    # which one may go are listed by the node where they begin.
     state = np.flatnonzero(is_open.ravel())
     begin_node = street_ends[state // 2, state % 2]
-    by_node = np.argsort(begin_node, kind="stable")
+    by_begin = np.argsort(begin_node, kind="stable")
 
     network = Network(
         lat=lat,
@@ -121,14 +121,14 @@ def streets_of(
         street_length=street_length,
         cost_per_metre=dear_metres / np.maximum(street_length, 1e-9),  # a street may have no length
         may_go=is_open,
-        first=np.searchsorted(begin_node[by_node], np.arange(len(lat) + 1)),
-        leaving=state[by_node],
+        first=np.searchsorted(begin_node[by_begin], np.arange(len(lat) + 1)),
+        leaving=state[by_begin],
     )
     return network, order
 
 
 def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
-    """Return the first and the last segment of each street, (c,), from the street of each one."""
+    """Return the first and the last segment of each street, (c,), from the streets of all, (s,)."""
     first = np.flatnonzero(np.diff(street, prepend=-1))
     return first, np.append(first[1:], len(street)) - 1
 
@@ -136,8 +136,8 @@ def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
 def _chains(tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
     """Chain segments to streets, which end at junctions.
 
-    Returned of each place in the order of streets: the number of the street, the segment, and
-    whether it is turned, from its head to its tail.
+    Return, of all segments in the order of streets, (s,): the number of the street, the number of
+    the segment, and whether it is gone along from its head to its tail.
     """
     # An end is 2 segment at the tail and 2 segment + 1 at the head: end ^ 1 is the other end.
     next_end = _ends_that_follow(tail, head, passable)
@@ -165,9 +165,9 @@ def _chains(tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]
 
 
 def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
-    """Find the end of another segment at which a street goes on from each end; -1 for none.
+    """Find the end of another segment at which a street goes on from each end, (2 s,).
 
-    Ends are numbered as in `_chains`.
+    Ends are numbered as in `_chains`; -1 where the street ends.
     """
     node = np.column_stack([tail, head]).ravel()
     ends = np.flatnonzero(np.repeat(passable.any(axis=1), 2))
@@ -175,15 +175,20 @@ def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
 
     # A street goes on at a node where just two ends meet, if the same directions are passable on
     # both sides.
-    _, first, count = np.unique(node[ends], return_index=True, return_counts=True)
-    end = ends[first[count == 2]]
-    opposite = ends[first[count == 2] + 1]
+    _, first, ends_at_node = np.unique(node[ends], return_index=True, return_counts=True)
+    first_of_two = first[ends_at_node == 2]
+    end = ends[first_of_two]
+    opposite = ends[first_of_two + 1]
+
+    # An end is open if one may go from it to the other end of its segment.
     is_open = passable.ravel()
-    alike = (is_open[end ^ 1] == is_open[opposite]) & (is_open[end] == is_open[opposite ^ 1])
+    same_inward = is_open[end ^ 1] == is_open[opposite]
+    same_outward = is_open[end] == is_open[opposite ^ 1]
+    goes_on = same_inward & same_outward
 
     next_end = np.full(len(node), -1)
-    next_end[end[alike]] = opposite[alike]
-    next_end[opposite[alike]] = end[alike]
+    next_end[end[goes_on]] = opposite[goes_on]
+    next_end[opposite[goes_on]] = end[goes_on]
     return next_end
 
 
@@ -191,8 +196,8 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
     """Find the most likely street, and place on it, of each point of lines, (n, m, 2)."""
     from shapely import STRtree, linestrings
 
-    places = np.stack([network.lon, network.lat], axis=-1)
-    tree = STRtree(linestrings(np.stack([places[network.tail], places[network.head]], axis=1)))
+    nodes = np.stack([network.lon, network.lat], axis=-1)
+    tree = STRtree(linestrings(np.stack([nodes[network.tail], nodes[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
     ways = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
@@ -219,9 +224,9 @@ def near_streets(
     from shapely import box
 
     lat, lon = lines.reshape(-1, 2).T
-    north, east = metres_of_degrees(lat).T
-    up = matching.within / north
-    over = matching.within / east
+    metres_north, metres_east = metres_of_degrees(lat).T  # of a degree
+    up = matching.within / metres_north  # degrees
+    over = matching.within / metres_east
 
     # Pairs of a point and a segment that may be near enough.
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
@@ -234,10 +239,10 @@ def near_streets(
         """
         tail = network.tail[segment]
         head = network.head[segment]
-        x = (network.lon[tail] - lon[point]) * east[point]
-        y = (network.lat[tail] - lat[point]) * north[point]
-        dx = (network.lon[head] - network.lon[tail]) * east[point]
-        dy = (network.lat[head] - network.lat[tail]) * north[point]
+        x = (network.lon[tail] - lon[point]) * metres_east[point]
+        y = (network.lat[tail] - lat[point]) * metres_north[point]
+        dx = (network.lon[head] - network.lon[tail]) * metres_east[point]
+        dy = (network.lat[head] - network.lat[tail]) * metres_north[point]
 
         # A segment may have no length.
         squared = dx * dx + dy * dy
@@ -253,52 +258,58 @@ def near_streets(
 
     # The street comes no nearer just before or after this place. A joint of two segments belongs to
     # the second, and only if the first comes no nearer before its end.
-    is_nearest = np.where(
-        has_previous & (share <= 0.0), nearest_on(segment - 1)[1] >= 1.0, ~has_next | (share < 1.0)
-    )
+    is_at_joint = has_previous & (share <= 0.0)
+    previous_comes_to_joint = nearest_on(segment - 1)[1] >= 1.0
+    is_nearest = np.where(is_at_joint, previous_comes_to_joint, ~has_next | (share < 1.0))
 
-    # The nearest places of each point come first; at most as many as may be tried are kept.
-    order = np.flatnonzero(is_nearest & (metres <= matching.within))
-    order = order[np.lexsort((segment[order], metres[order], point[order]))]
-    places = np.bincount(point[order], minlength=len(lat))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(places) - places, places)
+    # The nearest places of each point come first; no more stay than may be tried.
+    pair = np.flatnonzero(is_nearest & (metres <= matching.within))
+    pair = pair[np.lexsort((segment[pair], metres[pair], point[pair]))]
+    places_of_point = np.bincount(point[pair], minlength=len(lat))
+    first_place = np.cumsum(places_of_point) - places_of_point
+    rank = np.arange(len(pair)) - np.repeat(first_place, places_of_point)
     is_tried = rank < matching.states
-    order = order[is_tried]
+    pair = pair[is_tried]
     rank = rank[is_tried]
 
     def by_point(values: NDArray[Number]) -> NDArray[Number]:
         """Lay values of pairs out by point and rank, (n, m, states)."""
         laid_out = np.zeros((len(lat), matching.states), values.dtype)
-        laid_out[point[order], rank] = values[order]
+        laid_out[point[pair], rank] = values[pair]
         return laid_out.reshape(*lines.shape[:2], matching.states)
 
-    tried = places.clip(max=matching.states).reshape(lines.shape[:2])
+    tried = places_of_point.clip(max=matching.states).reshape(lines.shape[:2])
     return NearStreets(by_point(segment), by_point(metres), by_point(share), tried)
 
 
 def forward_only(ways: MatchedWays) -> MatchedWays:
-    """Move points that lie behind the one before, on the same street, up to that one."""
+    """Move points that lie behind the one before, on the same street, up to that one.
+
+    The ways that are passed are changed, and returned.
+    """
     # From the first point to the last, as several in turn may lie behind.
-    for p in range(1, ways.way.shape[1]):
-        waits = ways.linked[:, p] & (ways.way[:, p] == ways.way[:, p - 1])
-        walked = ways.walked[waits]
-        ways.walked[waits, p] = np.maximum(walked[:, p], walked[:, p - 1])
+    for point in range(1, ways.way.shape[1]):
+        same_street = ways.linked[:, point] & (ways.way[:, point] == ways.way[:, point - 1])
+        walked = ways.walked[same_street]
+        ways.walked[same_street, point] = np.maximum(walked[:, point], walked[:, point - 1])
     return ways
 
 
 def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snapped:
-    """Lay lines, (n, m, 2), on roads: each point at its place on the most likely way.
+    """Lay lines, (n, m, 2), in degrees, on roads: each point at its place on the most likely way.
 
     The points are not spread evenly along that way. Where it is longer than the line, this would
     move them far along it.
     """
     matching = _MATCHING._replace(within=keep_off)
-    way, walked, linked = forward_only(matched_to_roads(lines, network, matching))
-    on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
+    state, walked, linked = forward_only(matched_to_roads(lines, network, matching))
+    on_roads = (state[:, 0] >= 0) & linked[:, 1:].all(axis=1)
 
     # Metres are counted from where a line enters a street; from here on, from where it begins.
-    street, back = np.divmod(way[on_roads], 2)
-    walked = np.where(back, network.street_length[street] - walked[on_roads], walked[on_roads])
+    street, is_backwards = np.divmod(state[on_roads], 2)
+    walked = np.where(
+        is_backwards, network.street_length[street] - walked[on_roads], walked[on_roads]
+    )
 
     # With all streets laid end to end, one search finds the segment of each place.
     begin_of_street = np.cumsum(network.street_length) - network.street_length
@@ -327,16 +338,16 @@ def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> S
     ways = forward_only(matched_to_roads(lines, network, matching))
     search = room_for(len(network.lat), 1, 1).search
 
-    # A guess; the search returns how much room it would have needed.
+    # A guess of how many streets are taken; the search returns how many these are.
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
         line, state = np.empty((2, room), np.int64)
-        taken = StreetsTaken(line, state, np.empty(room), np.empty(room), np.empty(room))
-        n = trace_ways(network, matching, lines, ways, search, taken)
-        if n <= room:
-            return StreetsTaken._make(column[:n] for column in taken)
+        streets_taken = StreetsTaken(line, state, np.empty(room), np.empty(room), np.empty(room))
+        count = trace_ways(network, matching, lines, ways, search, streets_taken)
+        if count <= room:
+            return StreetsTaken._make(column[:count] for column in streets_taken)
 
         # Search again, with room for all streets. Marks of the first search must not count.
         search.stamp[:] = 0
         search.wanted[:] = 0
-        room = n
+        room = count

@@ -8,10 +8,10 @@ from device_files import write
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import traces
-from trajanon.extract.sources import collections
+from trajanon.extract.sources import known_datasets
+from trajanon.extract.sources.csv_and_parquet import UNREAD
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
-from trajanon.extract.sources.source_tables import UNREAD
 from trajanon.extract.trace import Trace
 
 START = 1_606_219_200  # 2020-11-24T12:00:00Z
@@ -61,7 +61,7 @@ def test_rows_of_a_privacy_area_and_without_a_fix_are_left_out_and_counted(tmp_p
     found, counts = ride(tmp_path, ABOUT, HEADER, *rows)
     assert found.time.tolist() == [START + 2, START + 4]
     assert found.cut_off
-    left_out = {collections.PRIVATE: 2, collections.WITHOUT_FIX: 1, UNREAD: 1}
+    left_out = {known_datasets.PRIVATE: 2, known_datasets.WITHOUT_FIX: 1, UNREAD: 1}
     assert counts == {**left_out, TABLE_CUT_OFF: 1}
 
 
@@ -73,14 +73,14 @@ def test_times_of_gps_are_18_seconds_ahead(tmp_path: Path) -> None:
 def test_an_older_file_has_no_first_line_of_metadata(tmp_path: Path) -> None:
     found, counts = ride(tmp_path, OLD, old(0, 1), old(1), old(2), name="x.csv")
     assert found.time.tolist() == [START + 1, START + 2]
-    assert (found.subject, counts) == (None, {collections.PRIVATE: 1})
+    assert (found.subject, counts) == (None, {known_datasets.PRIVATE: 1})
 
 
 def test_a_ride_within_privacy_areas_alone_gives_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "\n".join([ABOUT, HEADER, row(0, "", 1), row(1, "", 1)]))
     counts = Counter[str]()
     assert list(traces(path, counts=counts)) == []
-    assert +counts == {collections.PRIVATE: 2, "files without track points": 1}
+    assert +counts == {known_datasets.PRIVATE: 2, "files without track points": 1}
 
 
 def test_a_file_of_a_sensor_without_places_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from point_tables import csv, names, read
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import source_tables
+from trajanon.extract.sources import csv_and_parquet
 
 HEADER = b"lat,lon,id,note\n"
 
@@ -60,7 +60,7 @@ def test_good_rows_are_read_and_broken_ones_are_counted(
     assert not nothing
     for block in (1, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(source_tables, "_BLOCK", block)
+            patch.setattr(csv_and_parquet, "_BYTES_PARSED", block)
             found, counts = rows(csv(folder, mixed))
         assert found == expected
         assert counts == ({UNREAD: broken} if broken else {})

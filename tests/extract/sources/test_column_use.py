@@ -15,7 +15,7 @@ from point_tables import ROWS, csv, names, read, uses
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import extract, traces
-from trajanon.extract.sources import source_tables
+from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.column_roles import parse_columns
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.why_dropped import CUT_OFF
@@ -43,7 +43,7 @@ DANISH = """# Timestamp,Type of mobile,MMSI,Latitude,Longitude
 
 def used(path: Path) -> list[str]:
     how = Reading()
-    list(source_tables.read(path, how.of_file(path)))
+    list(csv_and_parquet.read(path, how.of_file(path)))
     return uses(how)
 
 

@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import traces
-from trajanon.extract.sources import geo_files, source_tables
+from trajanon.extract.sources import csv_and_parquet, geopackage_and_shapefile
 from trajanon.extract.sources.reading import Reading
 
 
@@ -118,7 +118,7 @@ def test_a_column_of_lists_is_refused_where_values_are_needed(
     path = write(tmp_path / "x.parquet", frame.assign(many=[[1]] * len(frame)))
     how = Reading(columns={role: "many"})
     with pytest.raises(BadInput, match=r"the column 'many' of .*x\.parquet holds list"):
-        list(geo_files.read(path, how.of_file(path, "f")))
+        list(geopackage_and_shapefile.read(path, how.of_file(path, "f")))
 
 
 def test_large_numbers_stay_exact_beside_gaps(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_points_are_what_a_table_gives(tmp_path: Path, name: str, rows: pd.DataF
         options = {"COORDINATE_PRECISION": "17", "SIGNIFICANT_FIGURES": "17"}
     (path := tmp_path / name).unlink(missing_ok=True)
     write(path, points(rows), **options)
-    expected = list(source_tables.read(table, Reading().of_file(table, "f")))
+    expected = list(csv_and_parquet.read(table, Reading().of_file(table, "f")))
     found = read(path)
     assert names(found) == names(expected)
     for one, other in zip(found, expected, strict=True):

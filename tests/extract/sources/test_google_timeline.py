@@ -10,10 +10,10 @@ from point_tables import names, uses
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import traces
-from trajanon.extract.sources import google_timeline, json_documents
+from trajanon.extract.sources import google_timeline, json_and_geojson
+from trajanon.extract.sources.csv_and_parquet import UNREAD
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.source_tables import UNREAD
 
 
 def e7(lat: float, lon: float) -> tuple[int, int]:
@@ -182,7 +182,7 @@ def test_ids_and_people_of_json_are_told_as_in_tables(tmp_path: Path) -> None:
     rows = [row | {"who": "a", "trip_id": n // 2} for n, row in enumerate(ROWS)]
     path = write(tmp_path / "x.jsonl", "\n".join(map(json.dumps, rows)) + "\n[1]\n{\n")
     how = Reading(columns={"subject": "who"})
-    found = list(json_documents.read(path, how.of_file(path, "label")))
+    found = list(json_and_geojson.read(path, how.of_file(path, "label")))
     assert names(found) == [("0", "a"), ("1", "a")]
     assert [fixes(one) for one in found] == [TIMED[:2], TIMED[2:]]
     assert how.counts == {UNREAD: 2}
@@ -203,11 +203,11 @@ def test_the_person_of_owntracks_is_the_user_and_a_trace_the_device(tmp_path: Pa
     path = write(tmp_path / "2023-11.rec", "\n".join(lines))
     how = Reading()
     assert format_of(path, how) == "json"
-    found = list(json_documents.read(path, how.of_file(path, "label")))
+    found = list(json_and_geojson.read(path, how.of_file(path, "label")))
     assert names(found) == [("ada/phone", "ada")]
-    assert how.counts == {json_documents.OTHER_MESSAGES: 2, "points without an id": 1}
+    assert how.counts == {json_and_geojson.OTHER_MESSAGES: 2, "points without an id": 1}
     write(path, json.dumps(said[2]))
-    assert names(list(json_documents.read(path, how.of_file(path, "label")))) == [("p1", "p1")]
+    assert names(list(json_and_geojson.read(path, how.of_file(path, "label")))) == [("p1", "p1")]
 
 
 @pytest.mark.parametrize(
@@ -222,4 +222,4 @@ def test_the_person_of_owntracks_is_the_user_and_a_trace_the_device(tmp_path: Pa
 def test_other_json_is_refused(tmp_path: Path, content: str, says: str) -> None:
     path = write(tmp_path / "x.json", content)
     with pytest.raises((BadInput, FileProblem), match=says):
-        list(json_documents.read(path, Reading().of_file(path, "label")))
+        list(json_and_geojson.read(path, Reading().of_file(path, "label")))

@@ -11,8 +11,8 @@ from gpx_written import POINT, SEGMENT, document, timed, write
 from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import gpx_document
-from trajanon.extract.sources.gpx_document import ApiPage
+from trajanon.extract.sources import gpx
+from trajanon.extract.sources.gpx import ApiPage
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -23,13 +23,13 @@ def api_page(body: str) -> bytes:
 
 def traces(path: Path) -> list[Trace]:
     """What a file gives that is no answer of the API."""
-    found = list(gpx_document.read(path, Reading().of_file(path)))
+    found = list(gpx.read(path, Reading().of_file(path)))
     assert all(isinstance(trace, Trace) for trace in found)
     return [trace for trace in found if isinstance(trace, Trace)]
 
 
 def answers(paths: Sequence[Path]) -> list[ApiPage]:
-    found = [item for path in paths for item in gpx_document.read(path, Reading().of_file(path))]
+    found = [item for path in paths for item in gpx.read(path, Reading().of_file(path))]
     assert all(isinstance(item, list) for item in found)
     return [item for item in found if isinstance(item, list)]
 
@@ -39,7 +39,7 @@ def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
     path = write(tmp_path / "walk.gpx", text)
     found = [
         (trace.name, trace.subject)
-        for trace in gpx_document.read(path, Reading().of_file(path, "a/walk"))
+        for trace in gpx.read(path, Reading().of_file(path, "a/walk"))
         if isinstance(trace, Trace)
     ]
     assert found == [("a/walk", None)] * 3
@@ -52,7 +52,7 @@ def test_each_track_is_a_person_where_that_is_said(tmp_path: Path) -> None:
     how = Reading(columns={"subject": "track"})
     found = [
         (trace.name, trace.subject)
-        for trace in gpx_document.read(path, how.of_file(path, "ride"))
+        for trace in gpx.read(path, how.of_file(path, "ride"))
         if isinstance(trace, Trace)
     ]
     second = ("ride/track 2", "ride/track 2")
@@ -93,7 +93,7 @@ def test_a_file_without_points_is_said(
 def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
     text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
     path = write(tmp_path / "a.gpx", text)
-    reading = gpx_document.read(path, Reading().of_file(path))
+    reading = gpx.read(path, Reading().of_file(path))
     found = [one for one in (next(reading) for _ in range(3)) if isinstance(one, Trace)]
     assert [(len(trace), trace.cut_off) for trace in found] == [(2, False), (2, False), (1, True)]
     with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
@@ -122,8 +122,8 @@ def test_a_file_from_openstreetmap_is_known(tmp_path: Path) -> None:
         (api_page(f"<!-- synthetic: nobody's -->{SEGMENT}"), False),
     ):
         how = Reading()
-        list(gpx_document.read(write(path, text), how))
-        assert (how.counts[gpx_document.FROM_OSM] > 0) is answer
+        list(gpx.read(write(path, text), how))
+        assert (how.counts[gpx.FROM_OSM] > 0) is answer
 
 
 @needs_real_data

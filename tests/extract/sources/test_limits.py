@@ -20,7 +20,7 @@ from commands import track
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract import traces
-from trajanon.extract.sources import archives, gpx_document, reading, trace_pieces
+from trajanon.extract.sources import archives, gpx, reading, trace_pieces
 
 MB = 1 << 20
 
@@ -139,7 +139,7 @@ def test_a_sparse_table_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_large_document_that_is_held_whole_is_refused(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "_DOCUMENT", MB)
+    monkeypatch.setattr(archives, "_LARGEST_DOCUMENT", MB)
     path = tmp_path / name
     path.write_bytes({"a.json": b"[" + POINT, "a.kml": b"<kml>"}.get(name, GEOJSON) + b" " * MB)
     assert "it has more than 1 GB, and is held whole: split it" in sentence_of(path)
@@ -164,7 +164,7 @@ def test_a_huge_name_in_an_archive_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "limit", "most", "name", "says"),
     [
-        (gpx_document, "_MOST_POINTS", 39, "a.gpx", "has over 39 points in a segment"),
+        (gpx, "_MOST_POINTS", 39, "a.gpx", "has over 39 points in a segment"),
         (trace_pieces, "_MOST_FIXES", 39, "a.kml", "has over 39 points in one piece"),
     ],
 )
@@ -194,12 +194,12 @@ def test_the_members_of_an_archive_do_not_wait_for_the_collector(
             archive.addfile(info, io.BytesIO(document))
     opened: list[weakref.ref[Any]] = []
 
-    class Watched(gpx_document.GpxDocument):
+    class Watched(gpx.GpxDocument):
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             opened.append(weakref.ref(self))
 
-    monkeypatch.setattr(gpx_document, "GpxDocument", Watched)
+    monkeypatch.setattr(gpx, "GpxDocument", Watched)
     gc.disable()
     try:
         for _ in traces(path):

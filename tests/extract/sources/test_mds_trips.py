@@ -10,7 +10,7 @@ import pytest
 from geo_tables import names, places
 
 from trajanon.extract import traces
-from trajanon.extract.sources import json_documents
+from trajanon.extract.sources import json_and_geojson
 from trajanon.extract.sources.features import NO_GEOMETRY
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.reading import Reading
@@ -44,7 +44,7 @@ def write(path: Path, *trips: Any, version: str = "2.0.0") -> Path:
 def read(path: Path, *, counts: dict[str, int] | None = None, **columns: str) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading(columns=columns)
-    found = list(json_documents.read_mds(path, how.of_file(path, "f")))
+    found = list(json_and_geojson.read_mds(path, how.of_file(path, "f")))
     assert how.counts == (counts or {})
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from geo_tables import names, same
 
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources import json_documents
+from trajanon.extract.sources import json_and_geojson
 from trajanon.extract.sources.features import NO_GEOMETRY, POINTS_BESIDE
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.reading import Reading
@@ -38,7 +38,7 @@ def write(path: Path, *features: Any, **more: Any) -> Path:
 def read(path: Path, *, counts: dict[str, int] | None = None) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading()
-    found = list(json_documents.read(path, how.of_file(path, "f")))
+    found = list(json_and_geojson.read(path, how.of_file(path, "f")))
     assert how.counts == (counts or {})
     return found
 
@@ -151,4 +151,4 @@ def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
     found = read(path)
     assert len({one.name for one in found}) == len(odd)
     write(path, *(feature(moving(datetimes=[value] * 3)) for value in [1577836810, *odd]))
-    assert len(list(json_documents.read(path, Reading().of_file(path, "f")))) == len(odd) + 1
+    assert len(list(json_and_geojson.read(path, Reading().of_file(path, "f")))) == len(odd) + 1

@@ -14,7 +14,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
-from trajanon.extract.sources.gpx_document import ApiPage
+from trajanon.extract.sources.gpx import ApiPage
 from trajanon.extract.sources.osm_api import (
     REPEATED,
     WITHOUT_TIME,

@@ -15,7 +15,7 @@ import shapely
 from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import (
     has_decimal_commas,
     other_encoding,
@@ -27,9 +27,9 @@ from trajanon.common.inputs import (
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.archives import (
     BYTE_ORDER_MARK,
+    BYTES_OF_POINT,
     DAMAGED,
-    POINT,
-    RECORD,
+    LONGEST_LINE,
     Stream,
     check_ratio,
 )
@@ -37,8 +37,8 @@ from trajanon.extract.sources.choice_of_columns import is_row, used_columns
 from trajanon.extract.sources.column_roles import known_as, plain
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
-from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.rows_to_traces import FIRST, traces_of_points
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, refuse_doubles
 from trajanon.files.arrow import reading as read_errors
@@ -54,31 +54,35 @@ _ABOVE = (b"#", b"sep=")  # how lines above the names begin: comments, and one o
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
-_HEAD, _BLOCK = 1 << 20, 1 << 24  # bytes: by which a text is judged, and that are parsed at a time
-_TOGETHER = 100  # lines that a quoted value may have
-_JUDGED = 100  # rows, by which decimal commas are found
-_CHUNK = 250_000  # rows of Parquet that are read at a time
+_BYTES_JUDGED = 1 << 20  # of a text, by which its layout is found
+_BYTES_PARSED = 1 << 24  # at a time
+_LINES_OF_A_VALUE = 100  # that a quoted value may have
+_ROWS_JUDGED = 100  # by which decimal commas are found
+_ROWS_OF_PARQUET = 250_000  # that are read at a time
 
-_NOTHING = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
+_NULL_VALUES = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
 
+# How places are written in one field: WKT, perhaps with a reference system; WKB; or two numbers.
 _SYSTEM = re.compile(r"SRID=(\d+)\s*;\s*", re.IGNORECASE)
 _WKT = re.compile(r"\s*(SRID=\d+\s*;)?\s*(MULTI)?(POINT|LINESTRING)\b", re.IGNORECASE)
-_HEX = re.compile(r"[0-9A-Fa-f]{42,}")
-_FRACTION = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
-_PAIR = rf"\s*[(\[]?{_FRACTION}[,;\s]{_FRACTION}[)\]]?\s*"
+_WKB = re.compile(r"[0-9A-Fa-f]{42,}")
+_NUMBER = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
+_PAIR = rf"^\s*[(\[]?{_NUMBER}[,;\s]{_NUMBER}[)\]]?\s*$"
+_WGS_84 = "EPSG:4326"
 
-Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]  # reads columns, some rows at a time
+Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]
+"""Reads columns of a table, some rows at a time."""
 
 
 def looks_like(name: str, head: bytes) -> bool:
     """Return whether a file is Parquet, or a text that is named as a table or names lat and lon."""
     if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, ".csv", ".tsv")):
         return True
-    fields = next(iter(fields_below(head)), [])
+    fields = next(iter(fields_below_comments(head)), [])
     return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
 
 
-def fields_below(head: bytes) -> list[list[str]]:
+def fields_below_comments(head: bytes) -> list[list[str]]:
     """Return the fields of the first two lines below all comments."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     lines = [line for line in lines if line.strip()]
@@ -88,9 +92,9 @@ def fields_below(head: bytes) -> list[list[str]]:
 
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a table."""
-    named = path.name.lower().endswith(_NAMES_OF_PARQUET)
+    is_parquet = path.name.lower().endswith(_NAMES_OF_PARQUET)
     with Reading().open(regular(path)) as stream:
-        is_parquet = named or stream.peek().startswith(PARQUET)
+        is_parquet = is_parquet or stream.peek().startswith(PARQUET)
     yield from (_of_parquet if is_parquet else _of_text)(path, reading)
 
 
@@ -115,21 +119,24 @@ def traces_of_table(
 
     rows = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
     place = column_of["place"]
-    geometry, system = _geometries(rows[place], place, reading.what)
+    geometry, system = _geometries(rows[place], place, reading)
     yield from traces_of_features(geometry, rows.drop(columns=place), system, reading)
 
 
+# Parquet.
+
+
 def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
+    """Read a file of Parquet by the roles of its columns."""
     with reading.open(path) as stream:
         with read_errors(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
-            check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
-            schema, names = file.schema_arrow, file.schema_arrow.names
+            check_ratio(BYTES_OF_POINT * file.metadata.num_rows, path.stat().st_size)
+            schema = file.schema_arrow
 
         refuse_doubles(schema, path)
-        flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
 
-        def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
+        def chunks(columns: Sequence[str], size: int = _ROWS_OF_PARQUET) -> Iterator[pd.DataFrame]:
             with read_errors(path, POINTS):
                 for part in file.iter_batches(size, columns=list(columns), use_threads=False):
                     # As floats, long ids would become one.
@@ -137,19 +144,19 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
                     yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
         # It does not matter that a column is damaged if it is not named, and another has its roles.
-        begin: dict[str, pd.Series] = {}
+        first_rows: dict[str, pd.Series] = {}
         damaged: dict[str, FileProblem] = {}
-        for name in flat:
+        for name in (field.name for field in schema if not pa.types.is_nested(field.type)):
             try:
-                begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
+                first_rows[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
             except FileProblem as error:
                 damaged[name] = error
 
-        readable = {role for name in begin for role in known_as(name)}
+        readable = {role for name in first_rows for role in known_as(name)}
         for name, problem in damaged.items():
             if name in reading.columns.values() or not readable.issuperset(known_as(name)):
                 raise problem
-        yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
+        yield from traces_of_table(schema.names, pd.DataFrame(first_rows), chunks, reading)
 
 
 def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
@@ -162,6 +169,9 @@ def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
     return batch
 
 
+# Texts.
+
+
 class TableLayout(NamedTuple):
     """How a text is made of lines and fields."""
 
@@ -172,51 +182,63 @@ class TableLayout(NamedTuple):
 
 
 def _of_text(path: Path, reading: Reading) -> Iterator[Trace]:
+    """Read a text by the roles of its columns."""
     layout, head = layout_of(path)
     with read_errors(path, POINTS):
-        begun = _parsed(head, layout, list(dict.fromkeys(layout.names)))
+        first = _parsed(head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        return read_columns(path, layout, columns, reading, begun)
+        return read_columns(path, layout, columns, reading, first)
 
-    yield from traces_of_table(layout.names, begun.rows, chunks, reading)
+    yield from traces_of_table(layout.names, first.rows, chunks, reading)
 
 
 def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     """Find the layout of a text, and its first rows; the last comment may have the names."""
-    with read_errors(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
-        head = stream.read(_HEAD)
-        if len(head) == _HEAD:
-            head = head[: head.rfind(b"\n") + 1]
-        if seems_utf16(head) or not head.strip(b" \t\r\n\0"):
-            raise OSError(f"it {other_encoding(head)}" if seems_utf16(head) else "it is empty")
-        if b"\n" not in head.rstrip() and b"\r" in head.rstrip():
-            raise OSError("its lines end in CR alone: save it with LF or CRLF")
+    lines = _first_lines(path)
+    with read_errors(path, POINTS):
+        not_blank = [number for number, line in enumerate(lines) if line.strip()]
+        is_below = (number for number in not_blank if not lines[number].startswith(_ABOVE))
+        header_number = next(is_below, not_blank[-1])
+        header = lines[header_number].decode().strip("\r\n")
 
-        lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
-        written = [i for i, line in enumerate(lines) if line.strip()]
-        below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
-        header = lines[below].decode().strip("\r\n")
-
-    texts = [line.decode(errors="replace") for line in lines[: below + 1 + _JUDGED]]
-    separator = separator_line(texts[written[0]].strip()) or separator_of(header)
+    texts = [line.decode(errors="replace") for line in lines[: header_number + 1 + _ROWS_JUDGED]]
+    separator = separator_line(texts[not_blank[0]].strip()) or separator_of(header)
     names = fields_of(header, separator)
 
-    above = below + 1
-    comments = [texts[i] for i in written if i < below]
-    commented = fields_of(comments[-1].lstrip("# "), separator) if comments else []
-    if is_row(names) and len(commented) == len(names):
-        names = commented
-        above = below
+    above = header_number + 1
+    comments = [texts[number] for number in not_blank if number < header_number]
+    commented_names = fields_of(comments[-1].lstrip("# "), separator) if comments else []
+    if is_row(names) and len(commented_names) == len(names):
+        names = commented_names
+        above = header_number
     names = [name.strip() for name in names]
 
     rows = [fields_of(text, separator) for text in texts[above:] if text.strip()]
     if rows and len(rows[0]) == len(names) + 1 and not rows[0][-1]:  # a separator ends each row
         names.append("")
 
-    commas = separator != "," or any('"' in text for text in texts[above:])
-    decimal = "," if commas and has_decimal_commas(chain.from_iterable(rows)) else "."
+    may_have_commas = separator != "," or any('"' in text for text in texts[above:])
+    decimal = "."
+    if may_have_commas and has_decimal_commas(chain.from_iterable(rows)):
+        decimal = ","
     return TableLayout(names, separator, above, decimal), b"".join(lines[above:])
+
+
+def _first_lines(path: Path) -> list[bytes]:
+    """Read whole lines from the beginning of a text; refuse what is none."""
+    with read_errors(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+        head = stream.read(_BYTES_JUDGED)
+        if len(head) == _BYTES_JUDGED:
+            head = head[: head.rfind(b"\n") + 1]
+
+        if seems_utf16(head):
+            raise OSError(f"it {other_encoding(head)}")
+        if not head.strip(b" \t\r\n\0"):
+            raise OSError("it is empty")
+        if b"\n" not in head.rstrip() and b"\r" in head.rstrip():
+            raise OSError("its lines end in CR alone: save it with LF or CRLF")
+        return head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
 
 
 def fields_of(line: str, separator: str) -> list[str]:
@@ -225,9 +247,11 @@ def fields_of(line: str, separator: str) -> list[str]:
 
 
 class _Parsed(NamedTuple):
+    """Rows of a text, and what is wrong with others."""
+
     text: bytes
     rows: pd.DataFrame
-    wrong: int  # how many rows are broken
+    broken: int  # how many rows are left out
     fault: str  # of the first of these
 
 
@@ -236,30 +260,32 @@ def read_columns(
     layout: TableLayout,
     names: Sequence[str],
     reading: Reading,
-    begun: _Parsed | None = None,
+    first: _Parsed | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
-    rows = broken = 0
-    fault = end = ""
+    row_count = 0
+    broken = 0
+    fault = ""
+    last_line = ""  # where nothing ends it
     with read_errors(path, POINTS, *DAMAGED), reading.unpacked(path) as stream:
         for _ in range(layout.above):
             stream.readline()
-        while text := stream.read(_BLOCK):
+        while text := stream.read(_BYTES_PARSED):
             text = _with_whole_row(text + stream.readline(), stream)
-            part = begun if begun and begun.text == text else _parsed(text, layout, names)
-            columns = part.rows[list(names)]
+            part = first if first and first.text == text else _parsed(text, layout, names)
+            rows = part.rows[list(names)]
             if max(layout.names, key=len).encode() in text:
-                columns = _without_headers(columns, layout, reading)
-            rows += len(columns)
-            broken += part.wrong
+                rows = _without_headers(rows, layout, reading)
+            row_count += len(rows)
+            broken += part.broken
             fault = fault or part.fault
-            end = text.rpartition(b"\n")[2].decode()  # a line that nothing ends
-            stream.check_values(rows)
-            yield columns
-        if broken and not rows:
+            last_line = text.rpartition(b"\n")[2].decode()
+            stream.check_values(row_count)
+            yield rows
+        if broken and not row_count:
             raise OSError(f"none of its rows, {broken:,} in all, can be read: {fault}")
 
-    if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
+    if last_line.strip() and len(fields_of(last_line, layout.separator)) != len(layout.names):
         reading.counts[TABLE_CUT_OFF] += 1
     reading.found(UNREAD, broken, rows=number_of(broken, "row"), path=path, fault=fault)
 
@@ -269,11 +295,11 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
     lines = [text]
     quotes = text.count(b'"')
     size = 0
-    while quotes % 2 and len(lines) <= _TOGETHER:
+    while quotes % 2 and len(lines) <= _LINES_OF_A_VALUE:
         lines.append(stream.readline())
         quotes += lines[-1].count(b'"')
         size += len(lines[-1])
-        if size > RECORD:
+        if size > LONGEST_LINE:
             raise OSError("it has a row of more than 64 MB")
     return b"".join(lines)
 
@@ -281,26 +307,26 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
 def _without_headers(rows: pd.DataFrame, layout: TableLayout, reading: Reading) -> pd.DataFrame:
     """Leave out rows that repeat the names of columns; refuse those with another order."""
     texts = rows.apply(lambda column: column.str.strip())
-    repeats = texts.isin(list(layout.names)).all(axis=1)
-    if (texts[repeats] != list(rows)).any(axis=None):
-        fields = ", ".join(texts[repeats].iloc[-1])
+    is_header = texts.isin(list(layout.names)).all(axis=1)
+    if (texts[is_header] != list(rows)).any(axis=None):
+        fields = ", ".join(texts[is_header].iloc[-1])
         raise OSError(f"it has a second header in another order, {fields}: split it")
-    reading.count(HEADERS, repeats)
-    return rows[~repeats]
+    reading.count(HEADERS, is_header)
+    return rows[~is_header]
 
 
 def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
-    wrong = 0
+    broken = 0
     fault = ""
 
     def leave_out(row: pa_csv.InvalidRow) -> str:
-        nonlocal wrong, fault
+        nonlocal broken, fault
         if row.text.strip():
-            wrong += 1 + row.text.count("\n")  # of a quote that is never closed
-            rows = number_of(row.actual_columns, "field")
+            broken += 1 + row.text.count("\n")  # of a quote that is never closed
+            fields = number_of(row.actual_columns, "field")
             shown = repr(row.text.strip()[:40])
-            fault = fault or f"{shown} has {rows} where {row.expected_columns} are expected"
+            fault = fault or f"{shown} has {fields} where {row.expected_columns} are expected"
         return "skip"
 
     if not text.isascii():
@@ -320,67 +346,70 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
             column_types=dict.fromkeys(place.values(), pa.string()),
             include_columns=list(place.values()),
             strings_can_be_null=True,
-            null_values=_NOTHING,
+            null_values=_NULL_VALUES,
         ),
     )
-    if b'"' in text and _swallows(text, layout, table.num_rows + wrong):
+    if b'"' in text and _quote_holds_rows(text, layout, table.num_rows + broken):
         raise OSError("it has a quote that is never closed")
 
     rows = table.rename_columns(list(place)).to_pandas(use_threads=False)
     for name in rows if layout.decimal == "," else ():
         rows[name] = rows[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
-    return _Parsed(text, rows, wrong, fault)
+    return _Parsed(text, rows, broken, fault)
 
 
-def _swallows(text: bytes, layout: TableLayout, rows: int) -> bool:
+def _quote_holds_rows(text: bytes, layout: TableLayout, rows: int) -> bool:
     """Return whether a row seems to stand within quotes, as there are more lines than rows."""
     if sum(not line.isspace() for line in text.splitlines()) <= rows:
         return False
-    separator = layout.separator.encode()
-    within = (quoted.split(b"\n")[1:] for quoted in re.findall(rb'"[^"]*(?:"|\Z)', text))
-    return any(
-        line.count(separator) == len(layout.names) - 1
-        for lines_within in within
-        for line in lines_within
-    )
+
+    separators = len(layout.names) - 1
+    quotes = re.findall(rb'"[^"]*(?:"|\Z)', text)
+    lines_within = chain.from_iterable(quote.split(b"\n")[1:] for quote in quotes)
+    return any(line.count(layout.separator.encode()) == separators for line in lines_within)
 
 
-def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[np.object_], str]:
+# Places in one field.
+
+
+def _geometries(values: pd.Series, name: str, reading: Reading) -> tuple[NDArray[np.object_], str]:
     """Read places as the first is written, and their system; unreadable ones become None."""
     texts_given = values.dropna()
-    text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""
+    example = str(texts_given.iloc[0]).strip() if len(texts_given) else ""
     texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
-    is_wkb = _HEX.fullmatch(text) is not None
-    if is_wkt := _WKT.match(text):
+    if _WKT.match(example):
         matches = (_SYSTEM.match(str(place).strip()) for place in texts_given)
         codes = {match[1] for match in matches if match}
         texts = np.array([place and _SYSTEM.sub("", str(place)) for place in texts], dtype=object)
         geometry = shapely.from_wkt(texts, on_invalid="ignore")
-    elif is_wkb:
+    elif _WKB.fullmatch(example):
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
         codes = {str(code) for code in shapely.get_srid(geometry) if code > 0}
-    if is_wkt or is_wkb:
-        if len(codes) > 1:
-            several = " and ".join(f"EPSG:{code}" for code in sorted(codes)[:2])
-            raise BadInput(f"{what} has places in {several}, in {name!r}: write all in EPSG:4326")
-        return geometry, f"EPSG:{max(codes, default='4326')}"
-    if text.startswith("{"):
-        return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
+    elif example.startswith("{"):
+        return shapely.from_geojson(texts, on_invalid="ignore"), _WGS_84
+    else:
+        return _pairs(values, name, example, reading), _WGS_84
 
-    pairs = values.astype("string").str.extract(f"^{_PAIR}$")
+    if len(codes) > 1:
+        several = " and ".join(f"EPSG:{code}" for code in sorted(codes)[:2])
+        raise reading.refusal("places in several systems", systems=several, name=name)
+    return geometry, f"EPSG:{max(codes)}" if codes else _WGS_84
+
+
+def _pairs(values: pd.Series, name: str, example: str, reading: Reading) -> NDArray[np.object_]:
+    """Read places that are two numbers, in the order that the name of the column says."""
+    pairs = values.astype("string").str.extract(_PAIR)
     xy = np.column_stack([numbers(pairs[column]) for column in pairs])
-    known = np.isfinite(xy).all(axis=1)
-    if not known.any():
-        holds = f"holds no places such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r})"
-        raise BadInput(f"{what} has no column recognised as lat or lon, and {name!r} {holds}")
+    is_known = np.isfinite(xy).all(axis=1)
+    if not is_known.any():
+        raise reading.refusal("no places", name=name, example=example[:40])
 
-    spelled_out = plain(name)
-    lat = spelled_out.find("lat")
-    lon = max(spelled_out.find("lon"), spelled_out.find("lng"))
+    plain_name = plain(name)
+    lat = plain_name.find("lat")
+    lon = max(plain_name.find("lon"), plain_name.find("lng"))
     if lat < 0 or lon < 0:
-        why = "which does not say their order: name the column lat,lon or lon,lat"
-        raise BadInput(f"{what} has places such as {text} in {name!r}, {why}")
+        raise reading.refusal("order of coordinates", name=name, example=example)
 
     points = np.full(len(xy), None, dtype=object)
-    points[known] = shapely.points(xy[known][:, ::-1] if lat < lon else xy[known])
-    return points, "EPSG:4326"
+    points[is_known] = shapely.points(xy[is_known][:, ::-1] if lat < lon else xy[is_known])
+    return points

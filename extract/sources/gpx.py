@@ -34,12 +34,13 @@ NOT_GPX = "members that are not GPX"
 CUT_OFF_FILES = "archives cut off"
 WITHOUT_ACCOUNT = "recordings without their account in the dump, or before it"
 
-_GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
-_DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
+_NAMES_OF_GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
+_NAMES_IN_DUMP = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 _MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
-_BEGINNING = 1 << 14  # bytes to recognise a document by
+_BYTES_JUDGED = 1 << 14  # by which a document is recognised
+_COMMENTS_KEPT = 10  # the last ones
 
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
 
@@ -49,9 +50,11 @@ ApiPage = list[Trace]
 the numbers of their tracks, their subject the <url> of the track."""
 
 
-def points_of(read: Trace | ApiPage) -> int:
-    """Count the points of what a reader gives."""
-    return len(read) if isinstance(read, Trace) else sum(map(len, read))
+def points_of(trace_or_page: Trace | ApiPage) -> int:
+    """Count the points of what a reader yields."""
+    if isinstance(trace_or_page, Trace):
+        return len(trace_or_page)
+    return sum(map(len, trace_or_page))
 
 
 class GpxDocument:
@@ -60,13 +63,14 @@ class GpxDocument:
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read = read
         self._name = name
-        self._comments = deque[str](maxlen=10)
+        self._comments = deque[str](maxlen=_COMMENTS_KEPT)
         self._tracks = 0
         self._track: Element | None = None  # the one at hand
         # Of the segment at hand: latitude, longitude and time of each point, as they are written.
         self._points: list[tuple[str | None, ...]] = []
-        self.creator = self.version = ""  # as the document says of itself
-        self.points = 0  # of the segments that were given
+        self.creator = ""  # as the document says of itself
+        self.version = ""
+        self.points = 0  # of the segments that were yielded
         self.unread_times = 0  # of these points
 
     @property
@@ -82,21 +86,21 @@ class GpxDocument:
     @property
     def is_from_osm(self) -> bool:
         """Return whether OpenStreetMap must be named with the document, and not our sample."""
-        synthetic = any(text.strip().startswith("synthetic:") for text in self._comments)
-        return self.creator in (API, _PLANET) and not synthetic
+        is_synthetic = any(text.strip().startswith("synthetic:") for text in self._comments)
+        return self.creator in (API, _PLANET) and not is_synthetic
 
     def __iter__(self) -> Iterator[Trace]:
         """Return the segments with a point, up to what ends the reading; once."""
         try:
             for root in growing_tree(self._read, self._name, self._comments.append):
-                yield from self._taken(without_prefixes(root))
+                yield from self._segments_taken(without_prefixes(root))
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
             if not self.is_api_answer:
                 yield from self._segment()
             raise
 
-    def _taken(self, root: Element) -> Iterator[Trace]:
+    def _segments_taken(self, root: Element) -> Iterator[Trace]:
         """Take what is whole out of the tree: points one by one, and of segments their traces."""
         if root.tag != "gpx":
             raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
@@ -108,8 +112,9 @@ class GpxDocument:
                 self._track = track
                 self._tracks += 1
             for segment in track.findall("trkseg"):
-                is_open = segment is track[-1] and track is root[-1]
-                whole = segment[:-1] if is_open else segment[:]
+                # The last element of one that goes on may not be whole.
+                goes_on = segment is track[-1] and track is root[-1]
+                whole = segment[:-1] if goes_on else segment[:]
                 self._points += [
                     (element.get("lat"), element.get("lon"), element.findtext("time"))
                     for element in whole
@@ -119,7 +124,7 @@ class GpxDocument:
                     self._points.clear()  # no recording, of which a part could be used
                     raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
                 del segment[: len(whole)]
-                if not is_open:
+                if not goes_on:
                     yield from self._segment()
                     track.remove(segment)
 
@@ -136,14 +141,14 @@ class GpxDocument:
         if not self._points or self._track is None:
             return
         lat, lon, times = zip(*self._points, strict=True)
-        columns = degrees(lat), degrees(lon), moments(times)
         self._points.clear()
 
-        unread = compress(times, np.isnan(columns[2]))
+        seconds = moments(times)
+        unread = compress(times, np.isnan(seconds))
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
         self.points += len(times)
         subject = self._track.findtext("url" if self.is_api_answer else "name", "").strip() or None
-        yield Trace(f"track {self._tracks}", subject, *columns)
+        yield Trace(f"track {self._tracks}", subject, degrees(lat), degrees(lon), seconds)
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
@@ -165,7 +170,7 @@ def looks_like(name: str, head: bytes) -> bool:
     """Return whether the first element of a file is that of GPX."""
     root: Element | None = None
     with suppress(FileProblem):
-        root = next(growing_tree(io.BytesIO(head[:_BEGINNING]).read, name), None)
+        root = next(growing_tree(io.BytesIO(head[:_BYTES_JUDGED]).read, name), None)
     return root is not None and without_prefixes(root).tag == "gpx"
 
 
@@ -202,9 +207,11 @@ def _traces_of(
     else:
         yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
-    reading.counts.update([FROM_OSM] * document.is_from_osm)
+    if document.is_from_osm:
+        reading.counts[FROM_OSM] += 1
     reading.found(UNREAD_TIMES, document.unread_times)
-    reading.counts.update([EMPTY] * document.is_empty)
+    if document.is_empty:
+        reading.counts[EMPTY] += 1
 
 
 def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
@@ -222,10 +229,10 @@ def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
 
 def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
-    accounts: dict[int, str] | None = None
+    accounts: dict[int, str] | None = None  # by upload; None before metadata.xml
     any_read = False
-    nameless = 0
-    problem = ""
+    nameless = 0  # recordings of a dump without an account
+    problem = ""  # why nothing can be read
     try:
         for name, opened in members(reading.open(path), path):
             kind = _kind_of(name)
@@ -233,7 +240,7 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
                 reading.counts[NOT_GPX] += 1
                 continue
 
-            used = 0  # points of this member
+            points_used = 0  # of this member
             try:
                 if kind == "metadata":
                     accounts = {}
@@ -242,9 +249,9 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
 
                 upload = name
                 subject = None
-                if dump_name := _DUMPED.fullmatch(name):
-                    upload = str(int(dump_name[2]))
-                    if dump_name[1] != "trackable":  # which name no account
+                if in_dump := _NAMES_IN_DUMP.fullmatch(name):
+                    upload = str(int(in_dump[2]))
+                    if in_dump[1] != "trackable":  # which name no account
                         nameless += accounts is None
                         subject = (accounts or {}).get(int(upload))
 
@@ -253,36 +260,39 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
                 of_member = replace(reading, what=label, label=label)
                 for trace_or_page in _traces_of(document, of_member, subject):
                     any_read = True
-                    used += points_of(trace_or_page)
+                    points_used += points_of(trace_or_page)
                     yield trace_or_page
                 any_read = True
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
-                reading.leave_out(error, used, "members")
+                reading.leave_out(error, points_used, "members")
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if any_read:
             reading.found(CUT_OFF_FILES, 1, problem=problem)
 
     if not any_read:
-        nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
+        kinds = ", ".join(_NAMES_OF_GPX)
+        nothing = f"{path} holds no {kinds} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
     reading.found(WITHOUT_ACCOUNT, nameless)
 
 
 def _kind_of(name: str) -> str:
-    """Name the kind of a member; as in folders, hidden ones are left out."""
+    """Name the kind of a member; as in folders, hidden ones are left out: they have none."""
     file_name = name.rpartition("/")[2]
     if file_name == "metadata.xml":
         return "metadata"
-    return "gpx" if file_name.lower().endswith(_GPX) and not file_name.startswith(".") else ""
+    is_gpx = file_name.lower().endswith(_NAMES_OF_GPX) and not file_name.startswith(".")
+    return "gpx" if is_gpx else ""
 
 
 def _read_accounts(read: Callable[[int], bytes], name: str, accounts: dict[int, str]) -> None:
-    """Read who uploaded each recording of a dump, up to what ends the reading."""
+    """Fill in the account of each upload of a dump, up to what ends the reading."""
     for root in growing_tree(read, name):
         for element in root:
-            number_of_file, account = element.get("id", ""), element.get("uid", "")
-            if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
-                accounts[int(number_of_file)] = f"osm:uid:{int(account)}"
+            upload = element.get("id", "")
+            account = element.get("uid", "")
+            if _NUMBER.fullmatch(upload) and _NUMBER.fullmatch(account):
+                accounts[int(upload)] = f"osm:uid:{int(account)}"
         del root[:-1]

@@ -1,4 +1,7 @@
-"""Known collections of tracks, each in a format of its own (GeoLife, Porto, ...) -> traces."""
+"""Known datasets, each in a format of its own -> traces.
+
+GeoLife, cabspotting, T-Drive, Porto's taxis, OpenBikeSensor and SimRa.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,13 +15,13 @@ import pandas as pd
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources import source_tables
+from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED
 from trajanon.extract.sources.column_roles import FILE
 from trajanon.extract.sources.coordinates import numbers
-from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.csv_and_parquet import TableLayout, fields_of, read_columns
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
-from trajanon.extract.sources.source_tables import TableLayout, fields_of, read_columns
+from trajanon.extract.sources.rows_to_traces import traces_of_points
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading as read_errors
@@ -76,7 +79,7 @@ def read_cabspotting(path: Path, reading: Reading) -> Iterator[Trace]:
 
     # Without a time, or whether the cab is occupied, it is unknown to which trip a row belongs.
     has_trip = rows["time"].notna() & rows["occupied"].notna()
-    reading.count(source_tables.UNREAD, ~has_trip)
+    reading.count(csv_and_parquet.UNREAD, ~has_trip)
 
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[has_trip][::-1].sort_values("time", kind="stable", ignore_index=True)
@@ -97,7 +100,7 @@ def read_tdrive(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def read_porto(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
-    layout, _ = source_tables.layout_of(path)
+    layout, _ = csv_and_parquet.layout_of(path)
     _check_names(path, _PORTO_COLUMNS, layout.names, "tables of Porto's taxis")
 
     for trips in read_columns(path, layout, _PORTO_COLUMNS, reading):
@@ -121,7 +124,7 @@ def _porto_traces(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
 
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
         if line is None or name is None or np.isnan(start):
-            reading.counts[source_tables.UNREAD] += 1
+            reading.counts[csv_and_parquet.UNREAD] += 1
             continue
         lat = line[:, 1].copy()
         lon = line[:, 0].copy()
@@ -142,7 +145,7 @@ def read_openbikesensor(path: Path, reading: Reading) -> Iterator[Trace]:
 
     The subject is the user that the first line names, or else the device.
     """
-    with read_errors(path, source_tables.POINTS, *DAMAGED), reading.unpacked(path) as stream:
+    with read_errors(path, csv_and_parquet.POINTS, *DAMAGED), reading.unpacked(path) as stream:
         lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
 
     # The first line describes the device, as a query of a web address does: a=1&b=2.
@@ -173,7 +176,7 @@ def _points_of_sensor(
 
     # Where the last row is not whole, the file is cut off.
     is_whole = table.notna().all(axis=1)
-    reading.count(source_tables.UNREAD, ~is_whole)
+    reading.count(csv_and_parquet.UNREAD, ~is_whole)
     reading.count(TABLE_CUT_OFF, ~is_whole[-1:])
     table = table[is_whole]
 
@@ -203,7 +206,7 @@ def read_simra(path: Path, reading: Reading) -> Iterator[Trace]:
     lines_above = 0
     header = ""
     # Not through `reading`, which counts the bytes for the progress: the table is read once more.
-    with read_errors(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+    with read_errors(path, csv_and_parquet.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         for line in stream:
             lines_above += 1
             if line.startswith(b"====="):

@@ -32,10 +32,10 @@ from geo_tables import (
 )
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.extract.sources import geo_files
+from trajanon.extract.sources import geopackage_and_shapefile
 from trajanon.extract.sources.features import NO_GEOMETRY
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.geo_files import BESIDE_TRACKS
+from trajanon.extract.sources.geopackage_and_shapefile import BESIDE_TRACKS
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -86,8 +86,13 @@ def test_parquet_is_known_by_its_footer(tmp_path: Path) -> None:
     (text := tmp_path / "text.parquet").write_text("lat,lon")
     nothing = tmp_path / "nothing.parquet"
     every = (geo, table, own, broken, text, nothing)
-    assert [path for path in every if b"geo" in geo_files.footer_of(path)] == [geo, own]
-    assert [path for path in every if b"trajanon" in geo_files.footer_of(path)] == [own]
+    assert [path for path in every if b"geo" in geopackage_and_shapefile.footer_of(path)] == [
+        geo,
+        own,
+    ]
+    assert [path for path in every if b"trajanon" in geopackage_and_shapefile.footer_of(path)] == [
+        own
+    ]
 
 
 def test_what_extract_wrote_is_no_source(tmp_path: Path) -> None:

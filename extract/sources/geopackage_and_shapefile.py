@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.number_text import number_of
-from trajanon.extract.sources.archives import POINT, check_ratio, unpacked
+from trajanon.extract.sources.archives import BYTES_OF_POINT, check_ratio, unpacked
+from trajanon.extract.sources.csv_and_parquet import PARQUET
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.source_tables import PARQUET
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened_parquet
 from trajanon.files.arrow import reading as read_errors
@@ -26,7 +26,7 @@ from trajanon.files.geoparquet import described
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _FLAT_GEOBUF = b"fgb\x03"
-_HEAD = 100  # bytes
+_BYTES_JUDGED = 100
 
 # As GDAL writes a GPX file: the same recordings as points with times, and as lines without; and
 # routes and waypoints, which are no recordings.
@@ -39,7 +39,7 @@ _WGS_84 = "OGC:CRS84"
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
     with Reading().open(path) as stream:
-        head = stream.peek(_HEAD)[:_HEAD]
+        head = stream.peek(_BYTES_JUDGED)[:_BYTES_JUDGED]
         if unpacked(stream) is not stream:
             raise FileProblem(f"{path} is packed: unpack it first")
     reading.read(path.stat().st_size)
@@ -51,39 +51,40 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     if head.startswith(_SQLITE):
         names = _layers_of(path, reading)
     elif head.startswith(_SHAPEFILE):
-        _refuse_part_of_shapefile(path, head, reading.what)
+        _refuse_part_of_shapefile(path, head, reading)
     elif not head.startswith(_FLAT_GEOBUF):
         why = "does not begin like a GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
         raise FileProblem(f"{reading.what} {why if head else 'is empty'}; give it its suffix")
 
     # Of several layers, those that hold no traces are left out with a warning.
-    refused: list[str] = []
+    reasons: list[str] = []  # why layers are left out
     for name in names:
-        layer = reading
+        of_layer = reading
         if len(names) > 1:
             what = f"{reading.what}, layer {name!r}"
-            layer = replace(reading, what=what, label=f"{reading.label}:{name}")
+            of_layer = replace(reading, what=what, label=f"{reading.label}:{name}")
         try:
-            yield from _of_layer(path, name, layer)
+            yield from _of_layer(path, name, of_layer)
         except BadInput as error:
-            refused.append(str(error))
+            reasons.append(str(error))
 
-    if len(refused) == len(names):
-        raise BadInput(refused[0] if refused else f"{reading.what} holds no layer")
-    for reason in refused:
+    if len(reasons) == len(names):
+        raise BadInput(reasons[0] if reasons else f"{reading.what} holds no layer")
+    for reason in reasons:
         reading.found("layers", reason=reason)
 
 
-def _refuse_part_of_shapefile(path: Path, head: bytes, what: str) -> None:
+def _refuse_part_of_shapefile(path: Path, head: bytes, reading: Reading) -> None:
     """Refuse a Shapefile that is cut off, or without the files in which GDAL looks for ids."""
-    beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
-    if not {".shx", ".dbf"} <= beside:
-        raise FileProblem(f"{what} needs the .shx and .dbf of its Shapefile beside it")
-    size, size_in_header = path.stat().st_size, 2 * int.from_bytes(head[24:28], "big")
+    suffixes_beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
+    if not {".shx", ".dbf"} <= suffixes_beside:
+        raise reading.refusal("part of a Shapefile")
+
+    # Its header counts words of two bytes.
+    size = path.stat().st_size
+    size_in_header = 2 * int.from_bytes(head[24:28], "big")
     if size < size_in_header:
-        raise FileProblem(
-            f"{what} is damaged or cut off: it has {size:,} of {size_in_header:,} bytes"
-        )
+        raise reading.refusal("Shapefile cut off", size=size, size_in_header=size_in_header)
 
 
 def _layers_of(path: Path, reading: Reading) -> list[str | None]:
@@ -92,22 +93,24 @@ def _layers_of(path: Path, reading: Reading) -> list[str | None]:
 
     with _by_gdal(reading.what):
         names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
-    recorded = [name for name in _OF_GPX[:2] if name in names]
-    kept = [name for name in names if name in recorded[:1] or name not in _OF_GPX]
-    if not recorded:
+    with_recordings = [name for name in _OF_GPX[:2] if name in names]
+    if not with_recordings:
         return list(names)
 
-    reading.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
-    return list(kept)
+    used = [name for name in names if name == with_recordings[0] or name not in _OF_GPX]
+    if len(used) < len(names):
+        reading.counts[BESIDE_TRACKS] += len(names) - len(used)
+    return list(used)
 
 
 def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]:
+    """Read a layer by GDAL; of a file with one layer, the name is None."""
     import pyogrio
 
     with _by_gdal(reading.what):
         info = pyogrio.read_info(path, layer=name)
         if info["geometry_type"] is None:
-            raise BadInput(f"{reading.what} has no geometries; save its table as CSV or Parquet")
+            raise reading.refusal("no geometries")
         # As texts, times keep their zones, even if these differ.
         meta, table = pyogrio.raw.read_arrow(path, layer=name, datetime_as_string=True)
 
@@ -115,17 +118,17 @@ def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]
     try:  # after a feature without geometry, GDAL may give geometries that overlap
         table[column].validate(full=True)
     except pa.ArrowInvalid as error:
-        why = f"which GDAL reads in no {info['driver']}; leave them out, or save it as GeoPackage"
-        raise FileProblem(f"{reading.what} has features without geometry, {why}") from error
+        raise reading.refusal("features without geometry", driver=info["driver"]) from error
 
-    if info["driver"] == "FlatGeobuf" and table.num_rows < info["features"]:
-        read_of_all = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
-        raise FileProblem(f"{reading.what} is damaged or cut off: it has {read_of_all}")
+    is_flat_geobuf = info["driver"] == "FlatGeobuf"
+    if is_flat_geobuf and table.num_rows < info["features"]:
+        features_in_header = number_of(info["features"], "feature")
+        raise reading.refusal("features cut off", rows=table.num_rows, features=features_in_header)
 
     # Without an index, a FlatGeobuf has its features as they were written.
-    indexed = info["driver"] == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
+    is_sorted_by_place = is_flat_geobuf and info["capabilities"]["fast_spatial_filter"]
     features = _features(table, column, reading.what)
-    reading = replace(reading, sorted_by_place=bool(indexed))
+    reading = replace(reading, sorted_by_place=bool(is_sorted_by_place))
     yield from traces_of_features(*features, info["crs"], reading)
 
 
@@ -148,10 +151,10 @@ def _features(
             return geometries_of(column, "ignore"), attributes
         import geopandas
 
-        meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
-        field = pa.field("geometry", column.type, metadata=meant)
-        only = pa.record_batch([column], schema=pa.schema([field]))
-        return geopandas.GeoDataFrame.from_arrow(only).geometry.to_numpy(), attributes
+        extension = {"ARROW:extension:name": f"geoarrow.{encoding}"}
+        field = pa.field("geometry", column.type, metadata=extension)
+        batch = pa.record_batch([column], schema=pa.schema([field]))
+        return geopandas.GeoDataFrame.from_arrow(batch).geometry.to_numpy(), attributes
     except (TypeError, ValueError, LookupError, AttributeError, pa.ArrowException) as error:
         why = f"no geometries in the encoding {encoding!r}, but {column.type}; write them as WKB"
         raise FileProblem(f"{what} has {why}") from error
@@ -169,14 +172,13 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
 
 
 def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
+    """Read a file of GeoParquet whole."""
     with read_errors(reading.what, "GeoParquet"):
         file = pq.ParquetFile(opened_parquet(path))
-        check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
+        check_ratio(BYTES_OF_POINT * file.metadata.num_rows, path.stat().st_size)
         table = file.read(use_threads=False)
     if b"trajanon" in (table.schema.metadata or {}):
-        raise BadInput(
-            f"{reading.what} is what trajanon extract wrote: give it to trajanon anonymize"
-        )
+        raise reading.refusal("trajectories")
 
     geo = described(table.schema, reading.what)
     column = geo["columns"][geo["primary_column"]]

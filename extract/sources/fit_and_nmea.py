@@ -18,9 +18,10 @@ from trajanon.extract.trace import Trace
 VOID = "sentences without a valid fix"
 UNREAD = "sentences that cannot be read, or with a wrong checksum"
 
+# How FIT writes numbers.
 _SEMICIRCLES = 2.0**31 / 180.0  # to a degree
-_EPOCH = 631_065_600  # 1989-12-31T00:00:00Z, in seconds since 1970
-_CLOCK_NOT_SET = 0x10000000  # smaller times count from when the device was switched on
+_FIT_BEGINNING = 631_065_600  # of its clock: 1989-12-31T00:00:00Z, in seconds since 1970
+_FIRST_TRUE_TIME = 0x10000000  # smaller times count from when the device was switched on
 _COURSE = 6  # the type of a file of a planned way
 
 _BROKEN = (
@@ -30,7 +31,7 @@ _BROKEN = (
 """What the decoder raises where bytes make no sense."""
 
 _SENTENCE = re.compile(rb"\$[A-Z]{2}RMC,[^\r\n]*")
-_LONGEST = 1 << 12  # bytes of a line
+_LONGEST_LINE = 1 << 12  # bytes
 
 
 def read_fit(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -41,7 +42,7 @@ def read_fit(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | None]:
     """Return the places of the records, up to the first bytes that make no sense."""
-    course = False
+    is_course = False
     try:
         if not stream.peek(1):
             raise fitdecode.FitError("it is empty")
@@ -52,13 +53,13 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
             error_handling=fitdecode.ErrorHandling.IGNORE,
         ):
             if frame.frame_type == fitdecode.FIT_FRAME_HEADER:
-                course = False
+                is_course = False
                 yield None
             elif frame.frame_type != fitdecode.FIT_FRAME_DATA:
                 continue
             elif frame.name == "file_id":
-                course = frame.get_raw_value("type", fallback=None) == _COURSE
-            elif frame.name == "record" and course:
+                is_course = frame.get_raw_value("type", fallback=None) == _COURSE
+            elif frame.name == "record" and is_course:
                 reading.found(PLANNED, 1)
             elif frame.name == "record" and (fix := _fix(frame)):
                 yield fix
@@ -71,12 +72,14 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
 
 
 def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
+    """Read the place and time of a record; None if it has no place."""
     names = ("position_lat", "position_long", "timestamp")
     lat, lon, time = (record.get_raw_value(name, fallback=None) for name in names)
     if not (isinstance(lat, int) and isinstance(lon, int)):
         return None
-    dated = isinstance(time, int) and time >= _CLOCK_NOT_SET
-    return lat / _SEMICIRCLES, lon / _SEMICIRCLES, float(time + _EPOCH) if dated else nan
+    is_dated = isinstance(time, int) and time >= _FIRST_TRUE_TIME
+    seconds = float(time + _FIT_BEGINNING) if is_dated else nan
+    return lat / _SEMICIRCLES, lon / _SEMICIRCLES, seconds
 
 
 def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -85,31 +88,34 @@ def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
 
 
 def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
-    dated = False
+    """Read the fixes of all RMC sentences; refuse a log without one."""
+    has_sentence = False
     try:
         with reading.unpacked(path) as stream:
-            while line := stream.readline(_LONGEST):  # a logger may write something before
+            while line := stream.readline(_LONGEST_LINE):  # a logger may write something before
                 if match := _SENTENCE.search(line):
-                    dated = True
+                    has_sentence = True
                     if fix := _of_sentence(match[0].decode(errors="replace"), reading):
                         yield fix
     except DAMAGED as error:
         raise FileProblem(f"cannot read {path} to its end ({error}): copy it again") from error
 
-    if not dated:
+    if not has_sentence:
         way_out = "turn it into GPX by GPSBabel with -i nmea,date=YYYYMMDD"
         raise FileProblem(f"{path} has no RMC sentences, which have the date: {way_out}")
 
 
 def _of_sentence(line: str, reading: Reading) -> Fix | None:
+    """Read the fix of a sentence; without a valid one it is counted, and None."""
     try:
         sentence = pynmea2.parse(line)
         if sentence.status != "A":
             reading.counts[VOID] += 1
             return None
         time = float(sentence.datetime.timestamp())
-        complete = sentence.lat and sentence.lat_dir in ("N", "S")
-        if not (complete and sentence.lon and sentence.lon_dir in ("E", "W")):
+        has_lat = sentence.lat and sentence.lat_dir in ("N", "S")
+        has_lon = sentence.lon and sentence.lon_dir in ("E", "W")
+        if not (has_lat and has_lon):
             raise ValueError(line)
         return sentence.latitude, sentence.longitude, time
     except (TypeError, ValueError):

@@ -10,7 +10,7 @@ from point_tables import names
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import traces
-from trajanon.extract.sources import json_documents
+from trajanon.extract.sources import json_and_geojson
 
 
 def feature(lat: float, lon: float, time: float, **more: Any) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def test_a_longer_list_is_read_and_the_start_beside_it_counted(
     path = write(tmp_path / "training-session.json", {"exercises": [exercise(long)]})
     (trace,) = traces(path)
     assert len(trace) == len(long)
-    assert counted(path)[json_documents.SHORTER_LISTS] == 1
+    assert counted(path)[json_and_geojson.SHORTER_LISTS] == 1
     assert "points stand in `exercises.samples.recordedRoute` (27) and `exercises`" in caplog.text
 
 

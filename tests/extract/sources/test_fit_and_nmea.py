@@ -11,7 +11,7 @@ from device_files import START, WAY, counted, fixes, read, write
 from fit_written import fit
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import devices
+from trajanon.extract.sources import fit_and_nmea
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
@@ -49,13 +49,13 @@ def test_what_is_damaged_is_told_and_what_comes_before_is_cut_off(
     path = write(tmp_path / "x.fit", damage(fit(WHOLE)))
     found: list[Trace] = []
     with pytest.raises(FileProblem, match=says):
-        found.extend(devices.read_fit(path, Reading().of_file(path, "label")))
+        found.extend(fit_and_nmea.read_fit(path, Reading().of_file(path, "label")))
     assert all(one.cut_off for one in found)
 
 
 def test_the_last_piece_before_the_damage_is_marked(tmp_path: Path) -> None:
     path = write(tmp_path / "x.fit", fit(WHOLE[:1]) + fit(WHOLE)[:-15])
-    found = devices.read_fit(path, Reading().of_file(path, "label"))
+    found = fit_and_nmea.read_fit(path, Reading().of_file(path, "label"))
     first, last = next(found), next(found)
     assert (len(first), first.cut_off) == (1, False)
     assert (fixes(last), last.cut_off) == (WHOLE[:2], True)
@@ -91,19 +91,19 @@ def test_places_and_dates_of_nmea(tmp_path: Path) -> None:
     assert read(path, "".join(log)) == [
         [(*south, EVE + 0.25), (*south, EVE + 61), (*south, EVE + 67)]
     ]
-    assert counted(path) == {devices.VOID: 1, devices.UNREAD: 5}
+    assert counted(path) == {fit_and_nmea.VOID: 1, fit_and_nmea.UNREAD: 5}
 
 
 def test_a_log_without_a_date_names_what_gives_it_one(tmp_path: Path) -> None:
     path = write(tmp_path / "x.nmea", GGA)
     with pytest.raises(FileProblem, match="GPSBabel with -i nmea,date=YYYYMMDD"):
-        list(devices.read_nmea(path, Reading().of_file(path, "label")))
+        list(fit_and_nmea.read_nmea(path, Reading().of_file(path, "label")))
 
 
 def test_a_packed_log_that_is_cut_off_is_read_to_there(tmp_path: Path) -> None:
     content = gzip.compress("".join(rmc(f"1200{n:02d}") for n in range(60)).encode())
-    path = write(tmp_path / "x.devices.gz", content[:-20])
-    found = devices.read_nmea(path, Reading().of_file(path, "label"))
+    path = write(tmp_path / "x.fit_and_nmea.gz", content[:-20])
+    found = fit_and_nmea.read_nmea(path, Reading().of_file(path, "label"))
     assert next(found).cut_off
     with pytest.raises(FileProblem, match="to its end"):
         next(found)

@@ -1,4 +1,4 @@
-"""Every warning of a reader has its sentence, and every sentence its reader."""
+"""Every warning and refusal of a reader has its sentence, and every sentence its reader."""
 
 import ast
 from importlib import import_module
@@ -10,28 +10,31 @@ import pytest
 
 from trajanon.common.inputs import rows_beside
 from trajanon.extract import sources
-from trajanon.extract.sources import reader_warnings
+from trajanon.extract.sources import reader_sentences
 
-ROWS = {row["kind"]: row for row in rows_beside(reader_warnings.__file__, "reader_warnings.csv")}
+ROWS = {row["kind"]: row for row in rows_beside(reader_sentences.__file__, "reader_sentences.csv")}
 FROM_THE_READING = {"what", "count"}
+CALLS = {"found", "refusal", "refusal_of"}
 ANY_OF_THREE: list[object] = ["files that could not be read", "members", "links to folders"]
 
 
 def reports() -> list[tuple[str, set[str]]]:
-    """List the calls of `Reading.found`: the kind, or its name, and the values that are given."""
+    """List the calls that find or refuse: the kind, or its name, and the values that are given."""
     calls = []
     for module in iter_modules(sources.__path__, "trajanon.extract.sources."):
         loaded = import_module(module.name)
         for node in ast.walk(ast.parse(Path(str(loaded.__file__)).read_text("utf-8"))):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            if not isinstance(node, ast.Call):
                 continue
-            if node.func.attr == "found":
-                kind = node.args[0]
-                names: list[object] = [kind.value] if isinstance(kind, ast.Constant) else []
-                if isinstance(kind, ast.Name):  # that of `leave_out` may be any of three
-                    names = [getattr(loaded, kind.id)] if kind.id != "kind" else ANY_OF_THREE
-                values = {str(keyword.arg) for keyword in node.keywords}
-                calls += [(str(name), values) for name in names]
+            called = getattr(node.func, "attr", getattr(node.func, "id", None))
+            values = {str(keyword.arg) for keyword in node.keywords}
+            if called not in CALLS or values == {"what", "None"}:  # or `Reading.refusal` itself
+                continue
+            kind = node.args[0]
+            names: list[object] = [kind.value] if isinstance(kind, ast.Constant) else []
+            if isinstance(kind, ast.Name):  # that of `leave_out` may be any of three
+                names = [getattr(loaded, kind.id)] if kind.id != "kind" else ANY_OF_THREE
+            calls += [(str(name), values) for name in names]
     return calls
 
 

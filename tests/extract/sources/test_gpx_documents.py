@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import gpx_document, timestamps
+from trajanon.extract.sources import gpx, timestamps
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.gpx_document import GpxDocument
+from trajanon.extract.sources.gpx import GpxDocument
 from trajanon.extract.trace import Trace
 
 
@@ -34,7 +34,7 @@ from trajanon.extract.trace import Trace
     ],
 )
 def test_times_are_seconds_or_unknown(text: str, seconds: float) -> None:
-    (segment,) = gpx_document.read_document(timed(text), "a.gpx")
+    (segment,) = gpx.read_document(timed(text), "a.gpx")
     np.testing.assert_array_equal(segment.time, [seconds])
 
 
@@ -46,7 +46,7 @@ def test_routes_waypoints_and_strangers_are_ignored() -> None:
         '<trkseg><trkpt lat="1" lon="2"><extensions>'
         "<x><time>2001-01-01T00:00:00Z</time></x></extensions></trkpt></trkseg></trk>"
     )
-    (segment,) = gpx_document.read_document(text, "a.gpx")
+    (segment,) = gpx.read_document(text, "a.gpx")
     assert segment.lon.tolist() == [2]
     assert np.isnan(segment.time).all()
 
@@ -56,7 +56,7 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
         f"<trk>{SEGMENT}<trkseg/>{SEGMENT}</trk><trk/>"
         f"<trk><name>morning</name>{SEGMENT}</trk><trk>{SEGMENT}</trk>"
     )
-    found = [(s.name, s.subject) for s in gpx_document.read_document(text, "a.gpx")]
+    found = [(s.name, s.subject) for s in gpx.read_document(text, "a.gpx")]
     numbered = [("track 1", None), ("track 1", None), ("track 3", "morning"), ("track 4", None)]
     assert found == numbered
 
@@ -76,7 +76,7 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
 )
 def test_what_is_not_gpx_is_refused_in_one_sentence(content: bytes, message: str) -> None:
     with pytest.raises(FileProblem, match=message) as caught:
-        gpx_document.read_document(content, "bad.gpx")
+        gpx.read_document(content, "bad.gpx")
     assert "\n" not in str(caught.value)
 
 
@@ -128,13 +128,13 @@ def test_segments_do_not_depend_on_the_chunks(
     found = list(GpxDocument(Pieces(text, sizes).read, "a.gpx"))
     assert len(found) == len(segments)
     for segment, whole, points in zip(
-        found, gpx_document.read_document(text, "a.gpx"), segments, strict=True
+        found, gpx.read_document(text, "a.gpx"), segments, strict=True
     ):
         for one, other in zip(_columns(segment), _columns(whole), strict=True):
             np.testing.assert_array_equal(one, other)
         singly = [
-            [gpx_document.degrees([lat])[0] for lat, _, _ in points],
-            [gpx_document.degrees([lon])[0] for _, lon, _ in points],
+            [gpx.degrees([lat])[0] for lat, _, _ in points],
+            [gpx.degrees([lon])[0] for _, lon, _ in points],
             [timestamps.moments([time])[0] for _, _, time in points],
         ]
         for one, alone in zip(_columns(segment), singly, strict=True):

@@ -18,14 +18,14 @@ import pandas as pd
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import other_encoding, seems_utf16
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
 from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.csv_and_parquet import UNREAD, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
-from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.source_tables import UNREAD, traces_of_table
+from trajanon.extract.sources.rows_to_traces import FIRST
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
@@ -73,13 +73,10 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
         yield from _traces_of_features([_read_feature(value, crs) for value in values], reading)
         return
 
-    rows = pd.DataFrame(
-        [row for value in values if (row := _row_of_point(value, reading))], dtype=object
-    )
-    if not len(rows):
-        raise FileProblem(
-            f"{reading.what} holds no JSON object with a point, in a line or in a list"
-        )
+    points = [row for value in values if (row := _row_of_point(value, reading))]
+    if not points:
+        raise reading.refusal("no point in JSON")
+    rows = pd.DataFrame(points, dtype=object)
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
@@ -92,8 +89,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     with reading.unpacked(path) as stream:
         text = json_text(stream, reading.what)
     document = decoded(text, reading.what, dict[str, Any])
-    trips = json_object(document.get("data", document)).get("trips")
-    trips = trips if isinstance(trips, list) else []
+    trips = json_list(json_object(document.get("data", document)).get("trips"))
 
     # What is no object stays, to be counted among the features that cannot be read.
     with_route = [trip for trip in trips if not isinstance(trip, dict) or trip.get("route")]
@@ -140,11 +136,10 @@ def _values_within(document: Any, reading: Reading) -> list[Any]:
     longest, *shorter_lists = sorted(lists, key=lambda path: -len(lists[path]))
     for path in shorter_lists:
         both_paths = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
-        if _TIMES_LONGER * len(lists[path]) > len(lists[longest]):
-            way_out = "save one of these lists alone"
-            raise BadInput(f"{reading.what}: {both_paths} ({len(lists[path]):,}): {way_out}")
-
-        reading.found(SHORTER_LISTS, len(lists[path]), both_paths=both_paths)
+        points = len(lists[path])
+        if _TIMES_LONGER * points > len(lists[longest]):
+            raise reading.refusal("two lists of points", both_paths=both_paths, points=points)
+        reading.found(SHORTER_LISTS, points, both_paths=both_paths)
     return lists[longest]
 
 
@@ -198,9 +193,9 @@ def _row_of_point(value: object, reading: Reading) -> dict[str, Any] | None:
         reading.counts[OTHER_MESSAGES] += 1
         return None
     _, user, device, *_ = [*str(row.get("topic", "")).split("/"), "", "", ""]
-    place = {"lat": row.get("lat"), "lon": row.get("lon"), "time": row.get("tst")}
-    names = {"user": user or row.get("tid"), "trace_id": f"{user}/{device}" if device else ""}
-    return place | {role: name for role, name in names.items() if name}
+    message = {"lat": row.get("lat"), "lon": row.get("lon"), "time": row.get("tst")}
+    owner = {"user": user or row.get("tid"), "trace_id": f"{user}/{device}" if device else ""}
+    return message | {column: name for column, name in owner.items() if name}
 
 
 def _members(value: object, levels: int = _LEVELS_OF_POINT, above: str = "") -> dict[str, Any]:
@@ -230,8 +225,7 @@ def _traces_of_features(features: Sequence[_Feature], reading: Reading) -> Itera
     """Read traces of features, which must have one reference system."""
     systems = list(dict.fromkeys(feature.system for feature in features if feature.geometry))
     if len(systems) > 1:
-        several = f"several reference systems, such as {systems[0]} and {systems[1]}"
-        raise BadInput(f"{reading.what} names {several}; transform it to EPSG:4326 first")
+        raise reading.refusal("reference systems", first=systems[0], second=systems[1])
     system = systems[0] if systems else None
 
     geometry = np.array([feature.geometry for feature in features], dtype=object)
@@ -273,8 +267,8 @@ def _line_parts(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """List the parts of a line or moving point; None for other shapes."""
     kind = shape.get("type")
     if kind in _MOVING_TYPES or kind == "MovingGeometryCollection":
-        parts = shape.get("sequences", shape.get("prisms", [shape]))
-        parts = [json_object(part) for part in parts] if isinstance(parts, list) else []
+        parts = json_list(shape.get("sequences", shape.get("prisms", [shape])))
+        parts = [json_object(part) for part in parts]
         # A part of one place is no line. One without places stays: the feature cannot be read.
         return [
             part for part in parts if not (places := part.get("coordinates")) or len(places) > 1
@@ -283,13 +277,13 @@ def _line_parts(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     if kind in _LINE_TYPES:
         coordinates = shape.get("coordinates")
         lines = [coordinates] if kind == "LineString" else coordinates
-        return [_timed_line(line) for line in lines] if isinstance(lines, list) else []
+        return [_timed_line(line) for line in json_list(lines)]
     return None
 
 
 def _timed_line(coordinates: object) -> Mapping[str, Any]:
     """Return a line as a part; the fourth number of its places, if they have one, may be a time."""
-    places = coordinates if isinstance(coordinates, list) else []
+    places = json_list(coordinates)
     fourths = [place[3] if isinstance(place, list) and place[3:] else None for place in places]
     if not any(fourth is not None for fourth in fourths):
         return {"coordinates": coordinates}
@@ -364,6 +358,11 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
 def json_object(value: object) -> Mapping[str, Any]:
     """Return an object of JSON, or an empty one in place of something else."""
     return value if isinstance(value, Mapping) else {}
+
+
+def json_list(value: object) -> list[Any]:
+    """Return a list of JSON, or an empty one in place of something else."""
+    return value if isinstance(value, list) else []
 
 
 def plain_value(value: Any) -> Any:

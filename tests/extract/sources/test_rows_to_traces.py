@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import point_groups
-from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources import rows_to_traces
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.rows_to_traces import traces_of_points
 from trajanon.extract.trace import Trace
 
 Row = tuple[str | None, str | None, int]
@@ -94,7 +94,7 @@ def test_each_row_is_in_the_trace_where_it_belongs(
     roles: Sequence[str], rows: list[Row], size: int, held: int
 ) -> None:
     """Also those that wait in a file; then the traces of an id come one after another."""
-    with patch.object(point_groups, "HELD", max(held, 1)):
+    with patch.object(rows_to_traces, "HELD", max(held, 1)):
         found, counts = gather(table(rows, roles), size)
     expected = by_hand(rows, roles)
     prefix = "" if "subject" in roles else "t#"
@@ -114,7 +114,7 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> IO[bytes]:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(point_groups, "HELD", 2)
+    monkeypatch.setattr(rows_to_traces, "HELD", 2)
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(FileProblem, match=r"cannot put rows aside in .*No space .*set TMPDIR"):
         gather(table(ROWS))
@@ -122,7 +122,7 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes later cannot turn seconds into milliseconds, nor back."""
-    monkeypatch.setattr(point_groups, "FIRST", 2)
+    monkeypatch.setattr(rows_to_traces, "FIRST", 2)
     late = table(ROWS).assign(time=["1212908400", "1212908401", "9e12", "9e12"])
     for size in (2, 3, 4):
         found, _ = gather(late.assign(subject="x", id="y"), size)

@@ -21,8 +21,8 @@ from point_tables import ROWS, csv, is_the_two_traces, read
 from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.extract.sources import source_tables
-from trajanon.extract.sources.geo_files import footer_of
+from trajanon.extract.sources import csv_and_parquet
+from trajanon.extract.sources.geopackage_and_shapefile import footer_of
 
 TEXT = ROWS.to_csv(index=False)
 
@@ -238,7 +238,7 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
 def test_what_stands_above_the_rows_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int, mark: str
 ) -> None:
-    monkeypatch.setattr(source_tables, "_BLOCK", block)
+    monkeypatch.setattr(csv_and_parquet, "_BYTES_PARSED", block)
     assert is_the_two_traces(read(csv(tmp_path, f"{mark}{text}")))
 
 

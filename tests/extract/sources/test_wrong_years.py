@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.extract import traces
-from trajanon.extract.sources.calendars import MENDED, with_true_years
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES
+from trajanon.extract.sources.wrong_years import MENDED, with_true_years
 from trajanon.extract.trace import Trace
 
 MAY = 1_683_964_800.0  # 2023-05-13T08:00:00Z

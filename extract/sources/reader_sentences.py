@@ -1,0 +1,30 @@
+"""Sentences of readers: warnings of what they find, and refusals, of `reader_sentences.csv`."""
+
+from trajanon.common.errors import (
+    BadInput,
+    FileProblem,
+    GuessedWarning,
+    LeftOutWarning,
+    TrajanonWarning,
+)
+from trajanon.common.inputs import rows_beside
+
+_ROWS = {row["kind"]: row for row in rows_beside(__file__, "reader_sentences.csv")}
+_WARNINGS = {"left out": LeftOutWarning, "guessed": GuessedWarning}
+_REFUSALS: dict[str, type[BadInput] | type[FileProblem]] = {
+    "bad input": BadInput,
+    "file problem": FileProblem,
+}
+
+
+def warning_of(kind: str, **values: object) -> TrajanonWarning:
+    """Return the warning of a kind; what it is about is warned of once."""
+    row = _ROWS[kind]
+    sentence, about = (row[part].format(**values) for part in ("sentence", "about"))
+    return _WARNINGS[row["form"]](sentence, kind, about)
+
+
+def refusal_of(kind: str, **values: object) -> BadInput | FileProblem:
+    """Return the error of a kind, which says what is wrong and the way out."""
+    row = _ROWS[kind]
+    return _REFUSALS[row["form"]](row["sentence"].format(**values))

@@ -1,0 +1,74 @@
+"""Time zones in a column: names, offsets or numbers, and how far local times are ahead of UTC."""
+
+import re
+from contextlib import suppress
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+
+from trajanon.common.arrays import Floats
+from trajanon.extract.sources.coordinates import numbers
+
+Zone = ZoneInfo | timedelta  # a name with its history, or an offset that is always the same
+
+_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d\d|\d(?!\d)):?(\d\d)?(?::00)?", re.IGNORECASE)
+_LARGEST_OFFSET = 14.0  # hours
+_QUARTER = 900.0  # seconds; zones lie quarters of an hour apart
+_SECONDS_IN_UNITS = (3_600.0, 60.0, 1.0, 1e-3)  # hours, minutes, seconds and milliseconds
+_VALUES_JUDGED = 100  # the first ones, which show whether a column holds zones
+
+
+def seconds_east(local: Floats, zones: pd.Series) -> Floats:
+    """Compute how far local times are ahead of UTC; NaN where the zone, or the hour, is uncertain.
+
+    An hour is uncertain where clocks are put back, as it comes twice.
+    """
+    zone_numbers, texts = pd.factorize(zones)
+    east = np.full(len(local), np.nan)
+    for number, zone in enumerate(_zones_of(pd.Series(texts))):
+        rows = zone_numbers == number
+        if isinstance(zone, ZoneInfo):
+            times = pd.DatetimeIndex(pd.to_datetime(local[rows], unit="s"))
+            localized = times.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
+            in_utc = localized.tz_convert("UTC").tz_localize(None)
+            east[rows] = ((times - in_utc) / pd.Timedelta("1s")).to_numpy(np.float64)
+        elif zone is not None:
+            east[rows] = zone.total_seconds()
+    return east
+
+
+def are_zones(values: pd.Series) -> bool:
+    """Return whether all values of a column are zones: names, offsets, or numbers of one unit."""
+    zones = _zones_of(pd.Series(values.dropna().unique()[:_VALUES_JUDGED]))
+    return bool(zones) and None not in zones
+
+
+def _zones_of(values: pd.Series) -> list[Zone | None]:
+    """Read zones: by name, offset, or numbers of the longest unit that the largest allows."""
+    sizes = np.abs(numbers(values))
+    largest = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
+    fitting = (unit for unit in _SECONDS_IN_UNITS if largest * unit <= _LARGEST_OFFSET * 3_600.0)
+    seconds_in_unit = next(fitting, 0.0)
+    return [_zone_of(str(value).strip(), seconds_in_unit) for value in values]
+
+
+def _zone_of(text: str, seconds_in_unit: float) -> Zone | None:
+    """Read a zone: its name, its offset, or a number of units; None if it is none of these."""
+    if text.casefold() in ("z", "utc", "gmt"):
+        return timedelta(0)
+
+    match = _OFFSET.fullmatch(text)
+    if match and float(match[2]) <= _LARGEST_OFFSET and int(match[3] or 0) % 15 == 0:
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+        return -offset if match[1] == "-" else offset
+
+    with suppress(ValueError):
+        seconds = seconds_in_unit * float(text)
+        is_possible = seconds_in_unit > 0.0 and seconds % _QUARTER == 0.0
+        return timedelta(seconds=seconds) if is_possible else None
+
+    with suppress(ValueError, OSError, KeyError):
+        return ZoneInfo(text)
+    return None
