@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from msgspec import to_builtins
 
-from trajanon.common.declared_options import EffortName
+from trajanon.common.declared_options import EffortName, Settings
 from trajanon.common.errors import warn
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
@@ -51,6 +51,7 @@ def bound_table(
 ) -> TableBound:
     """Group the rows of a table of numbers, and bound what any groups would lose."""
     k = check_k(k)
+    settings = Settings(effort=effort, seed=seed)  # refused before the table is read
     read = read_table_columns(path, Roles(columns=columns), missing)
     records = read.records
     check_enough(len(records), k)
@@ -58,7 +59,7 @@ def bound_table(
         warn(notice)
     _LOG.info("searching %s rows for groups and for a bound", f"{len(records):,}")
 
-    partition = microaggregate(records, k, effort=effort, seed=seed, progress=progress)
+    partition = microaggregate(records, k, progress=progress, **settings.keywords)
     lost = partition.sse
     stopped = partition.stopped
     try:
