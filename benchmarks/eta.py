@@ -3,8 +3,9 @@
 Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]``. Half of the cabs are
 released with hours; trips of the other half are routed by OSRM through five of their points, in the
 direction in which they went there: with its own speeds, with the release's and with those of the
-first half's originals, of the whole day and of the four hours in which they depart. OSRM's package
-needs Python 3.12 or newer and is installed into an environment of its own, in build/osrm.
+first half's originals, each of the four hours in which they depart. Five halves are drawn: one may
+be lucky. OSRM's package needs Python 3.12 or newer and is installed into an environment of its own,
+in build/osrm.
 """
 
 import hashlib
@@ -16,11 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.extract import extract, roads_to_follow
-from trajanon.street_counts.day_parts import ALL_DAY, day_parts, parts_of
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.day_parts import day_parts, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.router_speeds import router_speeds
 from trajanon.trajectories.trajectories import Trajectories
@@ -29,11 +32,14 @@ ENVIRONMENT = Path("build/osrm")
 PACKAGE = "osrm-bindings==26.10.0"
 PYTHONS = ("python3.14", "python3.13", "python3.12")
 KEY = hashlib.blake2b(b"a benchmark", digest_size=32).digest()  # no holder's
+KS = (4, 10)
+DRAWS = range(1, 6)  # of halves; how speeds are computed was chosen on another one, 0
+DAY_PARTS = day_parts("0-4,4-8,8-12,12-16,16-20,20-24")
+LEAST_SECONDS = 300.0  # of trips that are judged
+
+# Each line of its input has the places and bearings of a trip, and of its output the seconds.
 VIA = np.array([0, 7, 15, 22, 29])  # the points of a trip that its route passes
 TURNED = 60  # degrees that the route may be off the trip's direction there
-CHOSEN_ON = 5  # of so many trips the first: on it was chosen how speeds are computed
-HOURS = "0-4,4-8,8-12,12-16,16-20,20-24"
-LEAST_SECONDS = 60.0, 300.0  # seconds of trips that are judged, at least
 ROUTES = """
 import json, sys, osrm
 router = osrm.OSRM(algorithm="MLD", storage_config=sys.argv[1], use_shared_memory=False)
@@ -48,19 +54,96 @@ for line in sys.stdin:
 """
 
 
-def environment() -> Path:
-    """Return the Python of OSRM's environment, which is made once."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        # pyenv has names of Pythons that are not installed: these fail.
-        made = (
-            subprocess.run([newer, "-m", "venv", ENVIRONMENT], check=False).returncode == 0
-            for newer in filter(shutil.which, PYTHONS)
-        )
-        if not any(made):
-            sys.exit(f"OSRM's package needs one of {', '.join(PYTHONS)}: install one, try again")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", PACKAGE], check=True)
-    return python.absolute()
+def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
+    """Print how far off arrival times are, with each kind of speeds; draw it, if asked to."""
+    roads = roads_to_follow(pbf, "car")
+    trips = trips_with_true_ends(cabs, roads)
+    with TemporaryDirectory() as folder:
+        router = Router(pbf, Path(folder))
+        arrivals = pd.concat([arrivals_of(draw, trips, roads, router) for draw in DRAWS])
+
+    arrivals["ratio"] = arrivals["predicted"] / arrivals["real"]
+    arrivals["off"] = 100.0 * (arrivals["ratio"] - 1.0).abs()
+    medians = arrivals.groupby(["speeds", "draw"], sort=False)[["off", "ratio"]].median()
+    table = medians["off"].groupby("speeds", sort=False).agg(["mean", "std", "min", "max"])
+    table["predicted to real"] = medians["ratio"].groupby("speeds").mean()
+    trips_a_draw = len(arrivals) / len(medians)
+    print(f"Off by (%), medians of {trips_a_draw:,.0f} trips, of {len(DRAWS)} draws of the halves:")
+    print(table.round(2).to_string())
+    if picture is not None:
+        draw_errors(arrivals, picture)
+
+
+def trips_with_true_ends(cabs: Path, roads: RoadsToFollow) -> Trajectories:
+    """Return the trips that begin and end inside the box of the roads."""
+    lat = roads.network.lat
+    lon = roads.network.lon
+    trips = extract(cabs, (lon.min(), lat.min(), lon.max(), lat.max()))
+    assert trips.true_ends is not None
+    return trips.take(np.flatnonzero(trips.true_ends.all(axis=1)))
+
+
+def arrivals_of(
+    draw: int, trips: Trajectories, roads: RoadsToFollow, router: "Router"
+) -> pd.DataFrame:
+    """Predict how long trips of one half of the cabs take, with speeds of the other half.
+
+    Columns are ``draw``, ``speeds`` (whose), ``predicted`` and ``real`` in seconds.
+    """
+    assert trips.subject is not None
+    assert trips.times is not None
+    is_released = np.array([is_in_first_half(cab, draw) for cab in trips.subject.tolist()])
+    takes = np.ptp(trips.times, axis=1)
+    judged = np.flatnonzero(~is_released & (takes >= LEAST_SECONDS))
+    ways = ways_of(trips.points[judged])
+
+    predictions = {"OSRM's own": router.seconds(ways, None)}
+    for name, lines in lines_by_name(trips.take(np.flatnonzero(is_released))).items():
+        assert lines.clock is not None
+        departures = lines.clock.seconds(trips.times[judged])[:, 0]
+        part = parts_of(departures, lines.clock, DAY_PARTS)
+        speeds = router_speeds(lines, roads, DAY_PARTS)
+        predicted = np.full(len(ways), np.nan)
+        for number in np.unique(part):
+            in_part = np.flatnonzero(part == number)
+            ways_in_part = [ways[trip] for trip in in_part]
+            predicted[in_part] = router.seconds(ways_in_part, speeds.osrm_text(number))
+        predictions[name] = predicted
+
+    wide = pd.DataFrame(predictions).assign(draw=draw, real=takes[judged])
+    return wide.melt(["draw", "real"], var_name="speeds", value_name="predicted").dropna()
+
+
+def is_in_first_half(cab: int, draw: int) -> bool:
+    """Return whether a cab is in the half that is released."""
+    return hashlib.blake2b(f"{cab} {draw}".encode()).digest()[0] % 2 == 0
+
+
+def lines_by_name(released: Trajectories) -> dict[str, ReleasedLines]:
+    """Return the lines of which speeds are made: the originals', and those of a release by k."""
+    lines = dict[str, ReleasedLines]()
+    for k in KS:
+        release = trajanon.anonymize(released, k, times="of-day", key=KEY)
+        lines[f"k = {k}"] = ReleasedLines.of(release.trajectories, k)
+
+    clock = lines[f"k = {KS[0]}"].clock
+    assert released.times is not None
+    assert clock is not None
+    one_each = np.ones(len(released), np.int64)
+    originals = ReleasedLines(released.points, one_each, clock.seconds(released.times), clock)
+    return {"originals": originals, **lines}
+
+
+def ways_of(points: Floats) -> list[str]:
+    """Write where trips pass, (n, m, 2), and in which direction, as `ROUTES` reads it."""
+    before = points[:, np.maximum(VIA - 1, 0)]
+    after = points[:, np.minimum(VIA + 1, points.shape[1] - 1)]
+    north, east = np.moveaxis(after - before, -1, 0)
+    heading = np.degrees(np.arctan2(east * np.cos(np.radians(before[..., 0])), north))
+    bearings = np.stack([heading.astype(int) % 360, np.full(heading.shape, TURNED)], axis=-1)
+    places = points[:, VIA, ::-1]
+    trips = zip(places.tolist(), bearings.tolist(), strict=True)
+    return [json.dumps(place_and_bearing) + "\n" for place_and_bearing in trips]
 
 
 class Router:
@@ -68,21 +151,28 @@ class Router:
 
     def __init__(self, roads: Path, folder: Path) -> None:
         """Read the roads for cars."""
-        self.python = environment()
+        self.python = python_with_osrm()
         self.folder = folder
         self.graph = folder / "roads.osrm"
+        self.without_speeds = folder / "without_speeds"
         package = next(ENVIRONMENT.glob("lib/*/site-packages/osrm"))
         profile = package.absolute() / "share" / "profiles" / "car.lua"
         shutil.copy(roads, folder / "roads.osm.pbf")
         self._run("extract", "-p", profile, folder / "roads.osm.pbf")
         self._run("partition", self.graph)
+        self.without_speeds.mkdir()
+        for file in folder.glob("roads.osrm*"):
+            shutil.copy(file, self.without_speeds)
 
     def _run(self, *words: object) -> None:
+        """Run a command of OSRM's."""
         command = [self.python, "-m", "osrm", *map(str, words)]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder)
 
     def seconds(self, ways: list[str], speeds: str | None) -> Floats:
         """Return how long routes take, (n,); NaN where there is none."""
+        # OSRM writes speeds into its files, where a street without others would keep them.
+        shutil.copytree(self.without_speeds, self.folder, dirs_exist_ok=True)
         options = []
         if speeds is not None:
             (self.folder / "speeds.csv").write_text(speeds, "utf-8")
@@ -104,109 +194,33 @@ class Router:
         return np.array(seconds)
 
 
-def half_of(person: int) -> int:
-    """Return the half, 0 or 1, in which a person is."""
-    return hashlib.blake2b(str(person).encode()).digest()[0] % 2
+def python_with_osrm() -> Path:
+    """Return the Python of OSRM's environment, which is made once."""
+    python = ENVIRONMENT / "bin" / "python"
+    if not python.exists():
+        # pyenv has names of Pythons that are not installed: these fail.
+        made = (
+            subprocess.run([newer, "-m", "venv", ENVIRONMENT], check=False).returncode == 0
+            for newer in filter(shutil.which, PYTHONS)
+        )
+        if not any(made):
+            sys.exit(f"OSRM's package needs one of {', '.join(PYTHONS)}: install one, try again")
+        subprocess.run([python, "-m", "pip", "install", "--quiet", PACKAGE], check=True)
+    return python.absolute()
 
 
-def ways_of(points: Floats) -> list[str]:
-    """Write where trips pass, (n, m, 2), and in which direction, as `ROUTES` reads it."""
-    before = points[:, np.maximum(VIA - 1, 0)]
-    after = points[:, np.minimum(VIA + 1, points.shape[1] - 1)]
-    north, east = np.moveaxis(after - before, -1, 0)
-    heading = np.degrees(np.arctan2(east * np.cos(np.radians(before[..., 0])), north))
-    return [
-        json.dumps([place[:, ::-1].tolist(), [[degrees, TURNED] for degrees in of_trip]]) + "\n"
-        for place, of_trip in zip(points[:, VIA], (heading.astype(int) % 360).tolist(), strict=True)
-    ]
-
-
-def ratios(predicted: Floats, real: Floats, least: float) -> Floats:
-    """Return predicted to real seconds of trips that have a route and take so long at least."""
-    judged = np.isfinite(predicted) & (real >= least)
-    return np.asarray(predicted[judged] / real[judged])
-
-
-def show(name: str, predicted: Floats, real: Floats) -> None:
-    """Print how far off arrival times are."""
-    words = []
-    for least in LEAST_SECONDS:
-        ratio = ratios(predicted, real, least)
-        off = 100.0 * np.median(np.abs(ratio - 1.0))
-        words.append(f"{len(ratio):5} of {least:3g} s: {off:4.1f} % ({np.median(ratio):.2f})")
-    print(f"{name:28}", *words, sep="   ")
-
-
-def draw(predictions: dict[str, Floats], real: Floats, picture: Path) -> None:
+def draw_errors(arrivals: pd.DataFrame, picture: Path) -> None:
     """Draw which share of trips arrives within which error."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
-    for name, predicted in predictions.items():
-        off = 100.0 * np.abs(ratios(predicted, real, LEAST_SECONDS[-1]) - 1.0)
-        axes.ecdf(off, label=name)
+    for speeds, off in arrivals.groupby("speeds", sort=False)["off"]:
+        axes.ecdf(off, label=speeds)
 
     axes.set(xlim=(0.0, 60.0), xlabel="arrival time is off by at most (%)", ylabel="share of trips")
     axes.axhline(0.5, color="#999999", linewidth=0.8, linestyle=":")
     axes.legend(loc="lower right", frameon=False)
     figure.savefig(picture, dpi=80)
-
-
-def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
-    """Compare arrival times."""
-    roads = roads_to_follow(pbf, "car")
-    lat, lon = roads.network.lat, roads.network.lon
-    trips = extract(cabs, (lon.min(), lat.min(), lon.max(), lat.max()))
-    assert trips.true_ends is not None
-    trips = trips.take(np.flatnonzero(trips.true_ends.all(axis=1)))
-    assert trips.subject is not None
-    assert trips.times is not None
-    half = np.array([half_of(person) for person in trips.subject.tolist()])
-    takes = np.ptp(trips.times, axis=1)
-    long_enough = np.flatnonzero((half == 1) & (takes >= min(LEAST_SECONDS)))
-    rows = long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0]
-    real = takes[rows]
-    times = trips.times[rows]
-    ways = ways_of(trips.points[rows])
-
-    with TemporaryDirectory() as folder:
-        router = Router(pbf, Path(folder))
-        predictions = {"OSRM's own": router.seconds(ways, None)}
-        for name, lines in lines_by_name(trips.take(np.flatnonzero(half == 0))).items():
-            assert lines.clock is not None
-            departures = lines.clock.seconds(times)[:, 0]
-            for when, parts in (("", ALL_DAY), (" by hours", day_parts(HOURS))):
-                speeds = router_speeds(lines, roads, parts)
-                part = parts_of(departures, lines.clock, parts)
-                predicted = np.full(len(ways), np.nan)
-                for number in np.unique(part):
-                    in_part = np.flatnonzero(part == number)
-                    text = speeds.osrm_text(number)
-                    predicted[in_part] = router.seconds([ways[trip] for trip in in_part], text)
-                predictions[name + when] = predicted
-
-    print("Off by, in the median of trips of at least ... seconds (predicted to real):")
-    for name, predicted in predictions.items():
-        show(name, predicted, real)
-    if picture is not None:
-        drawn = ("OSRM's own", *(f"{name} by hours" for name in ("originals", "k = 4", "k = 10")))
-        draw({name: predictions[name] for name in drawn}, real, picture)
-
-
-def lines_by_name(known: Trajectories) -> dict[str, ReleasedLines]:
-    """Release trips of which speeds are made, with two k; and count the originals alike."""
-    lines = dict[str, ReleasedLines]()
-    for k in (4, 10):
-        release = trajanon.anonymize(known, k, times="of-day", key=KEY)
-        lines[f"k = {k}"] = ReleasedLines.of(release.trajectories, k)
-
-    clock = lines["k = 4"].clock
-    assert known.times is not None
-    assert clock is not None
-    one_each = np.ones(len(known), np.int64)
-    return {
-        "originals": ReleasedLines(known.points, one_each, clock.seconds(known.times), clock)
-    } | lines
 
 
 if __name__ == "__main__":

@@ -6,10 +6,9 @@ home, how circles are drawn, and all streets; not the key. Beside it stands the 
 of 350 m, which has the home in its middle. The picture shows tracks of the first person.
 """
 
-import math
 import sys
 from collections.abc import Iterator
-from itertools import count, islice, pairwise
+from itertools import chain, count, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,26 +42,26 @@ GUESSES = "centre of the circle", "densest street", "least distances", "a juncti
 
 
 class Town(NamedTuple):
-    """What everybody knows: places on the streets, and how many are near each; its junctions."""
+    """What everybody knows, in metres east and north of the middle of the town."""
 
-    streets: Floats
-    density: Floats
-    junctions: Floats
+    streets: Floats  # places on them, (n, 2)
+    density: Floats  # how many other such places are near each, (n,)
+    junctions: Floats  # (j, 2)
 
 
 def town_of(city: City) -> Town:
     """Lay places on all streets."""
-    places = [
-        (first[0] + share * (last[0] - first[0]), first[1] + share * (last[1] - first[1]))
-        for streets in city.streets
-        for street in streets
-        for first, last in pairwise(street.shape)
-        for share in np.arange(0.0, 1.0, EVERY / max(math.dist(first, last), EVERY))
-    ]
-    streets = np.array(places)
+    places = list[Floats]()
+    for street in chain.from_iterable(city.streets):
+        for first, last in pairwise(np.array(street.shape)):
+            step = EVERY / max(np.linalg.norm(last - first), EVERY)
+            share = np.arange(0.0, 1.0, step)[:, None]
+            places.append(first + share * (last - first))
+
+    streets = np.concatenate(places)
     density = cKDTree(streets).query_ball_point(streets, 100.0, return_length=True)
-    joined = [bool(streets) for streets in city.streets]
-    return Town(streets, np.asarray(density), np.array(city.junctions)[joined])
+    has_streets = [bool(streets) for streets in city.streets]
+    return Town(streets, np.asarray(density), np.array(city.junctions)[has_streets])
 
 
 def centre_of(ends: Floats, radius: float) -> Floats:
@@ -81,7 +80,7 @@ def centre_of(ends: Floats, radius: float) -> Floats:
 def guesses(ends: Floats, centre: Floats, radius: float, town: Town) -> dict[str, Floats]:
     """Return where adversaries look for a home; of several places, one is drawn."""
     inside = np.linalg.norm(town.streets - centre, axis=1) <= radius
-    if not inside.any():
+    if not inside.any():  # the circle was guessed beyond all streets
         inside = ~inside
     streets = town.streets[inside]
     to_ends = cdist(streets, ends).sum(axis=1)
@@ -106,7 +105,7 @@ def people(number_of_people: int) -> Iterator[tuple[City, Floats, list[Trace]]]:
     dice = Dice(SEED + 2)
     city = build_city(dice)
     shops = [city.one_near(home, 600.0, dice) for home in HOMES]
-    left = number_of_people
+    to_draw = number_of_people
     for number in count():
         subject = make_subject(city, number, dice)
         places = commuters.places_of(city, subject, number, shops, dice)
@@ -123,18 +122,18 @@ def people(number_of_people: int) -> Iterator[tuple[City, Floats, list[Trace]]]:
         ]
         if np.mean(reached) >= REACHING:
             yield city, home, tracks
-            left -= 1
-        if left == 0:
+            to_draw -= 1
+        if to_draw == 0:
             return
 
 
 def ends_of(left: Points, points: Points, home: Floats) -> Floats:
     """Return the ends near a home at which tracks were cut; others are the tracks' own."""
-    rows, own = (
+    rows, rows_of_own_ends = (
         np.concatenate([first, first + size - 1]) for first, size in (left.pieces, points.pieces)
     )
-    rows = rows[~np.isin(left.time[rows], points.time[own])]
-    ends = metres_of(left.lat[rows], left.lon[rows])
+    is_cut = ~np.isin(left.time[rows], points.time[rows_of_own_ends])
+    ends = metres_of(left.lat[rows], left.lon[rows])[is_cut]
     return ends[np.linalg.norm(ends - home, axis=1) <= AROUND]
 
 
@@ -158,12 +157,11 @@ def measure(number_of_people: int, picture: Path | None = None) -> None:
                 (f"usual circle of {USUAL:g} m", USUAL, usual),
             ):
                 ends = ends_of(left, points, home)
-                if len(ends) == 0:  # nothing shows where the circle is
-                    rows += [(way, guess, track_count, 0.0) for guess in GUESSES]
-                    continue
-                for guess, places in guesses(ends, centre_of(ends, radius), radius, town).items():
-                    near = np.linalg.norm(places - home, axis=1) <= FOUND
-                    rows.append((way, guess, track_count, 100.0 * float(near.mean())))
+                # Where nothing was cut, nothing shows where the circle is.
+                places = guesses(ends, centre_of(ends, radius), radius, town) if len(ends) else {}
+                for guess in GUESSES:
+                    off = np.linalg.norm(places.get(guess, np.inf) - home, axis=-1)
+                    rows.append((way, guess, track_count, 100.0 * float(np.mean(off <= FOUND))))
 
     table = pd.DataFrame(rows, columns=["way", "guess", "tracks", "found (%)"])
     print(table.groupby(["way", "guess", "tracks"]).mean().round(1).to_string())

@@ -20,8 +20,8 @@ from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii
 
 _STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays
-_LEAST = 50.0  # metres of the smallest radius
-_MOST = 20_000.0  # metres of the largest
+_LEAST_RADIUS = 50.0  # metres
+_MOST_RADIUS = 20_000.0
 
 
 class Radius(NamedTuple):
@@ -82,10 +82,11 @@ def radius_of(text: str) -> Radius:
             f"`radius` must be two distances in metres such as 200-500 (got {text!r})"
         ) from None
 
-    if not (least >= _LEAST and 2.0 * least <= most <= _MOST):
+    if not (least >= _LEAST_RADIUS and 2.0 * least <= most <= _MOST_RADIUS):
         raise BadInput(
-            f"`radius` must begin at {_LEAST:g} m or more, and end at twice that or more, up to "
-            f"{_MOST:,.0f} m, so that the circle does not show its place (got {text!r})"
+            f"`radius` must begin at {_LEAST_RADIUS:g} m or more, and end at twice that or more, "
+            f"up to {_MOST_RADIUS:,.0f} m, so that the circle does not show its place "
+            f"(got {text!r})"
         )
     return Radius(least, most)
 
@@ -115,32 +116,33 @@ def zone_centres(
     """
     ends = _ends(points, rules)
     stays = _stays(points, rules)
-    everywhere = np.concatenate([ends, places, stays])
-    alone_enough = np.arange(len(everywhere)) < len(ends) + len(places)
+    candidates = np.concatenate([ends, places, stays])
+    # A single stay is no home.
+    is_hidden_alone = np.arange(len(candidates)) < len(ends) + len(places)
 
-    space = in_space(everywhere, EQUATOR)
+    space = in_space(candidates, EQUATOR)  # metres: a chord is as good as the way
     near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
-    middles: list[int] = []
+    hidden: list[int] = []  # rows of the candidates that get a circle
     shifts: list[complex] = []
-    covered = np.zeros(len(space), np.bool_)
+    is_covered = np.zeros(len(space), np.bool_)
 
-    # The place with most ends and stays around it first. A single stay is no home.
-    for middle in sorted(range(len(space)), key=lambda place: (-len(near[place]), place)):
-        if covered[middle] or not (alone_enough[middle] or len(near[middle]) > 1):
+    # The place with most ends and stays around it first.
+    for row in sorted(range(len(space)), key=lambda row: (-len(near[row]), row)):
+        if is_covered[row] or not (is_hidden_alone[row] or len(near[row]) > 1):
             continue
-        covered[near[middle]] = True
+        is_covered[near[row]] = True
 
         # Two ways drawn for one home would show more of it than one: neighbours share theirs.
-        away = np.linalg.norm(space[middles] - space[middle], axis=1)
-        is_neighbour = len(away) > 0 and away.min() <= radius.most
-        nearest = int(away.argmin()) if is_neighbour else -1
-        shifts.append(shifts[nearest] if is_neighbour else _shift(everywhere[middle], radius, key))
-        middles.append(middle)
+        away = np.linalg.norm(space[hidden] - space[row], axis=1)
+        has_neighbour = len(away) > 0 and away.min() <= radius.most
+        neighbour = int(away.argmin()) if has_neighbour else -1
+        shifts.append(shifts[neighbour] if has_neighbour else _shift(candidates[row], radius, key))
+        hidden.append(row)
 
-    centred = everywhere[middles]
-    metres = np.array(shifts, complex)
-    north, east = radii(np.radians(centred[:, 0]))
-    return centred + np.degrees(np.column_stack([metres.imag / north, metres.real / east]))
+    shift = np.array(shifts, complex)
+    metres_north, metres_east = radii(np.radians(candidates[hidden, 0]))  # of a radian
+    radians = np.column_stack([shift.imag / metres_north, shift.real / metres_east])
+    return candidates[hidden] + np.degrees(radians)
 
 
 def _ends(points: Points, rules: Rules) -> Floats:
@@ -151,9 +153,10 @@ def _ends(points: Points, rules: Rules) -> Floats:
     """
     first, size = points.pieces
     last = first + size - 1
-    *_, fast = gaps_of(points, rules)
-    second = first[(size > 1) & fast[np.minimum(first + 1, len(points) - 1)]] + 1
-    before_last = last[(size > 1) & fast[last]] - 1
+    *_, came_too_fast = gaps_of(points, rules)  # from the point before
+    is_long = size > 1
+    second = first[is_long & came_too_fast[np.minimum(first + 1, len(points) - 1)]] + 1
+    before_last = last[is_long & came_too_fast[last]] - 1
 
     rows = np.concatenate([first, last, second, before_last])
     return np.column_stack([points.lat[rows], points.lon[rows]])
@@ -161,14 +164,14 @@ def _ends(points: Points, rules: Rules) -> Floats:
 
 def _stays(points: Points, rules: Rules) -> Floats:
     """Return the point in the middle of each stay, shape (n, 2)."""
-    stays = stays_of(points, rules, _STAY_WIDTH)
-    begins = stays.copy()
-    begins[1:] &= ~(stays[:-1] & points.follows[1:])
-    ends = stays.copy()
-    ends[:-1] &= ~(stays[1:] & points.follows[1:])
+    is_in_stay = stays_of(points, rules, _STAY_WIDTH)
+    begins = is_in_stay.copy()
+    begins[1:] &= ~(is_in_stay[:-1] & points.follows[1:])
+    ends = is_in_stay.copy()
+    ends[:-1] &= ~(is_in_stay[1:] & points.follows[1:])
 
-    rows = (np.flatnonzero(begins) + np.flatnonzero(ends)) // 2
-    return np.column_stack([points.lat[rows], points.lon[rows]])
+    middles = (np.flatnonzero(begins) + np.flatnonzero(ends)) // 2
+    return np.column_stack([points.lat[middles], points.lon[middles]])
 
 
 def _shift(place: Floats, radius: Radius, key: bytes) -> complex:

@@ -137,14 +137,14 @@ def trim(
     recorded = list(
         joined_pieces(traces(source, columns=columns, counts=counts, progress=progress), counts)
     )
-    given = batch(recorded) if recorded else None
-    clean = None if given is None else sort_by_time(settle_times(drop_impossible(given)))
-    if given is None or clean is None or not len(clean):
+    points_read = batch(recorded) if recorded else None
+    clean = points_read and sort_by_time(settle_times(drop_impossible(points_read)))
+    if not points_read or not clean:
         raise NoTrajectories("there are no points on Earth in these files: name other files")
 
     secret = key if isinstance(key, bytes) else holders_key(key)
     further = np.empty((0, 2)) if hide is None else hide
-    clean, left, places = cut_places(clean, radius, further, secret)
+    tracks, left, places = cut_places(clean, radius, further, secret)
     if not len(left):
         raise NoTrajectories(
             "nothing is left: all of these tracks are near their ends, or near where they stay; "
@@ -157,18 +157,18 @@ def trim(
     with replacing(out, inputs=inputs, public=(out,)) as (draft,):
         draft.write_text(text, encoding="utf-8", newline="\n")
 
-    metres, seconds = _extent(clean)
+    metres, seconds = _extent(tracks)
     metres_left, seconds_left = _extent(left)
     return Trimmed(
         names=len({trace.subject for trace in recorded} - {None}),
-        tracks=len(np.unique(clean.trace)),
+        tracks=len(np.unique(tracks.trace)),
         tracks_left=len(np.unique(left.trace)),
         places=places,
         metres=metres,
         metres_cut=metres - metres_left,
         seconds=seconds,
         seconds_cut=seconds - seconds_left,
-        points_dropped=len(given) - len(clean),
+        points_dropped=len(points_read) - len(tracks),
         unread=+counts,  # without what is zero
     )
 
@@ -176,9 +176,12 @@ def trim(
 def cut_places(
     points: Points, radius: Radius, hide: Floats, key: bytes
 ) -> tuple[Points, Points, int]:
-    """Split tracks at pauses, and cut the places of a person; return both, and count the places."""
-    pause, far, _ = gaps_of(points, _RULES)
-    tracks = points.cut(pause | far)
+    """Split tracks at pauses, and cut a person's places out of them.
+
+    Returns the tracks, what is left of them, and the number of places.
+    """
+    is_pause, is_far, _ = gaps_of(points, _RULES)
+    tracks = points.cut(is_pause | is_far)
     centres = zone_centres(tracks, _RULES, radius, hide, key)
     return tracks, outside(tracks, centres, radius.circle), len(centres)
 
@@ -188,12 +191,12 @@ def outside(points: Points, centres: Floats, radius: float) -> Points:
     circles = around(shapely.points(centres[:, ::-1]), radius)
     zone = Region(shapely.union_all(circles), "circles")
     left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
-    _, size = left.pieces
-    return left.take(np.repeat(size > 1, size))
+    _, points_of_piece = left.pieces
+    return left.take(np.repeat(points_of_piece > 1, points_of_piece))
 
 
 def _extent(points: Points) -> tuple[float, float]:
-    """Measure all pieces: metres of way, and seconds of those with times."""
+    """Return metres of way of all pieces, and seconds of those with times."""
     follows = np.flatnonzero(points.follows)
     seconds = points.time[follows] - points.time[follows - 1]
     return float(points.hops.sum()), float(np.nansum(seconds))

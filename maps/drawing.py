@@ -14,7 +14,7 @@ from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
-from trajanon.trajectories.distances import displacement, lengths, until_rest
+from trajanon.trajectories.distances import displacement, until_rest
 from trajanon.trajectories.geodesy import metres_between
 from trajanon.trajectories.times import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
@@ -52,12 +52,12 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
     times = release.times
     clock = Clock.parsed(release.provenance.get("times"))
     records = release.records if times is None else np.hstack([release.records, times])
-    _, example, rows = np.unique(records, axis=0, return_index=True, return_counts=True)
-    lines = release.points[example]
+    _, first_row, copies = np.unique(records, axis=0, return_index=True, return_counts=True)
+    lines = release.points[first_row]
 
     most = max(1, _POINTS_DRAWN // lines.shape[1])
-    drawn = np.sort(np.random.default_rng(0).permutation(len(rows))[:most])
-    fewest = int(rows.min())
+    drawn = np.sort(np.random.default_rng(0).permutation(len(lines))[:most])
+    fewest = int(copies.min())
     about = {
         "headline": "the release",
         "noun": "line",
@@ -69,12 +69,12 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
             ["Rows", f"{len(release):,}"],
             ["Fewest rows of a line", f"{fewest:,}"],
         ],
-        "drawn": _sample_note(len(drawn), len(rows), "line"),
-        "groups": _groups(drawn, rows, lines),
+        "drawn": _sample_note(len(drawn), len(lines), "line"),
+        "groups": _listed_groups(drawn, copies, lines),
         "total": {"groups": len(lines)},
     }
     if clock is not None and times is not None:
-        _add_departures(about, clock, drawn, times[example], rows)
+        _add_departures(about, clock, drawn, times[first_row], copies)
 
     return Drawing(about, {"released": steps(lines[drawn])}, corners(lines))
 
@@ -93,7 +93,9 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     counts = np.unique(trips)
     evenly = np.geomspace(least, most, len(RAMP) + 1)[:-1]
     evenly = np.minimum(evenly, most)  # which rounding may exceed
-    bounds = np.unique(counts[np.searchsorted(counts, evenly)])
+    least_of_colour = np.unique(counts[np.searchsorted(counts, evenly)])
+
+    # Latitude and longitude of the corners of each cell, (corners, 2).
     rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
     south, west = rings[0].min(axis=0)
     east = rings[0].max(axis=0)[1]
@@ -110,12 +112,12 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
             ["Trips in a cell", f"{least:,} to {most:,}"],
         ],
         "drawn": None,
-        "ramp": [f"{bound:,}" for bound in bounds.tolist()],
+        "ramp": [f"{count:,}" for count in least_of_colour.tolist()],
         "groups": {
             "number": list(range(len(cells))),
             "size": trips.tolist(),
             "weight": [1.0] * len(cells),
-            "colour": (np.searchsorted(bounds, trips, side="right") - 1).tolist(),
+            "colour": (np.searchsorted(least_of_colour, trips, side="right") - 1).tolist(),
         },
         "total": {"groups": len(cells)},
     }
@@ -125,44 +127,37 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
 
 
 def release_and_originals(groups: Matched, report: Report) -> Drawing:
-    """Draw a release and its originals: all groups, or some at random, and counts of all."""
+    """Draw a release and its originals: all groups, or a sample, and counts of all."""
     sizes = np.bincount(groups.labels)
-    moved_each = _mean_displacements(groups)
-    moved = np.bincount(groups.labels, moved_each) / sizes
+    moved = np.bincount(groups.labels, _mean_displacements(groups)) / sizes
     outside = _metres_outside(groups)
     worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
-    number = _groups_drawn(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
-    originals = np.flatnonzero(np.isin(groups.labels, number))
+    drawn = _chosen_groups(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
+    originals = np.flatnonzero(np.isin(groups.labels, drawn))  # rows of those drawn
 
     about = _panel(report, sizes)
     far = int((outside > _FAR_OUTSIDE).sum())
-    # Lines of short trips that moved far end in hooks.
-    hooks = int((moved_each > lengths(groups.slid.points)).sum())
-    about["facts"] += [
-        [f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
-        ["Originals moved by more than their length", f"{hooks:,}"],
-    ]
-    counts = len(originals), len(groups.labels)
+    about["facts"].append([f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"])
     about |= {
         "far": _FAR_OUTSIDE,
-        "drawn": _sample_note(len(number), len(sizes), "group", counts),
+        "drawn": _sample_note(len(drawn), len(sizes), "group"),
         "slid": report.alignment is not None,
         "groups": {
-            **_groups(number, sizes, groups.lines),
-            "moved": np.round(moved[number], 1).tolist(),
-            "outside": np.round(outside[number]).tolist(),
+            **_listed_groups(drawn, sizes, groups.lines),
+            "moved": np.round(moved[drawn], 1).tolist(),
+            "outside": np.round(outside[drawn]).tolist(),
         },
         "total": {"groups": len(sizes), "originals": len(groups.labels)},
-        "worst": np.searchsorted(number, worst).tolist(),
+        "worst": np.searchsorted(drawn, worst).tolist(),
     }
 
     labels = dense(groups.labels[originals])
     slid = groups.slid.take(originals)
-    layers = _layers(labels, slid, groups.lines[number], with_tracks=about["slid"])
+    layers = _layers(labels, slid, groups.lines[drawn], with_tracks=about["slid"])
     clock = report.clock
     if clock is not None and groups.slid.times is not None and groups.times is not None:
         hours = hours_of(clock, clock.seconds(groups.slid.times))
-        _add_departures(about, clock, number, groups.times, sizes)
+        _add_departures(about, clock, drawn, groups.times, sizes)
         about["departures"]["originals"] = counts_by_hour(clock, hours).tolist()
         layers["hours-originals"] = hours[originals].tolist()
     return Drawing(about, layers, corners(groups.slid.points))
@@ -171,7 +166,10 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
 def _layers(
     labels: Ints, originals: Trajectories, lines: Floats, *, with_tracks: bool
 ) -> dict[str, Any]:
-    """Write originals, in groups, with their lines and the tracks on which they slid."""
+    """Write originals, in groups, with their lines and the tracks on which they slid.
+
+    Labels number the groups that are drawn: ``members`` are the rows of each one's originals.
+    """
     ends = np.cumsum(np.bincount(labels))[:-1]
     members = np.split(np.argsort(labels, kind="stable"), ends)
     layers = {
@@ -199,13 +197,14 @@ def _mean_displacements(groups: Matched) -> Floats:
     return np.asarray(np.average(metres, axis=1, weights=weights))
 
 
-def _groups_drawn(sizes: Ints, worst: Ints, most: int) -> Ints:
-    """Choose groups of so many originals at most, rising: the worst of all, others at random."""
-    order = np.random.default_rng(0).permutation(len(sizes))
-    order = np.append(worst, order[~np.isin(order, worst)])
-    fits = np.cumsum(sizes[order]) - sizes[order] < most
-    fits[: len(worst)] = True
-    return np.sort(order[fits])
+def _chosen_groups(sizes: Ints, worst: Ints, most: int) -> Ints:
+    """Choose groups of some ``most`` originals, rising: the worst of all, others at random."""
+    at_random = np.random.default_rng(0).permutation(len(sizes))
+    order = np.append(worst, at_random[~np.isin(at_random, worst)])
+    originals_before = np.cumsum(sizes[order]) - sizes[order]
+    is_chosen = originals_before < most
+    is_chosen[: len(worst)] = True
+    return np.sort(order[is_chosen])
 
 
 def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
@@ -238,20 +237,16 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
     }
 
 
-def _sample_note(
-    drawn: int, all_of_them: int, noun: str, originals: tuple[int, int] | None = None
-) -> str | None:
-    """Say how many groups are drawn, and how many of all originals; None if all."""
-    if drawn == all_of_them:
+def _sample_note(drawn: int, in_release: int, noun: str) -> str | None:
+    """Write how many lines or groups are drawn; None if all are."""
+    if drawn == in_release:
         return None
-    sample = f"{drawn:,} of {number_of(all_of_them, noun)}"
-    if originals is not None:
-        sample += f", with {originals[0]:,} of {number_of(originals[1], 'original')}"
+    sample = f"{drawn:,} of {number_of(in_release, noun)}"
     return f"Drawn at random: {sample}. All numbers are of the whole release."
 
 
-def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
-    """List number, size, width in pixels and colour of groups."""
+def _listed_groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
+    """List number, size, width in pixels and colour of the groups that are drawn."""
     return {
         "number": drawn.tolist(),
         "size": sizes[drawn].tolist(),
@@ -267,14 +262,14 @@ def _colours(lines: Floats) -> list[int]:
     ends_and_middle = lines[:, [0, lines.shape[1] // 2, -1]].reshape(len(lines), -1)
     neighbours = min(len(PALETTE), len(lines))
     _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbours)
-    near = near.reshape(len(lines), -1)
+    near = near.reshape(len(lines), -1)  # also where there is one neighbour alone
 
     colours = np.full(len(lines), -1)
     order = np.arange(len(PALETTE))
     for group in range(len(lines)):
         colours_near = colours[near[group]]
         times_used = np.bincount(colours_near[colours_near >= 0], minlength=len(PALETTE))
-        # Of those least used nearby another one each time.
+        # Of those least used nearby, each group begins at another one.
         colours[group] = np.lexsort(((order - group) % len(PALETTE), times_used))[0]
     return colours.tolist()
 
@@ -330,14 +325,17 @@ def counts_by_hour(clock: Clock, hours: Ints, sizes: Ints | None = None) -> Ints
 
 
 def steps(lines: Floats) -> list[list[int]]:
-    """Write lines of equally many points as whole numbers of millionths of a degree."""
+    """Write lines, (n, m, 2), as steps from point to point, in millionths of a degree.
+
+    The first step is from latitude and longitude 0; those of a line stand in one list.
+    """
     places = np.rint(lines / _DEGREES_PER_STEP).astype(np.int64)
     origin = np.zeros_like(places[:, :1])
     return np.diff(places, axis=1, prepend=origin).reshape(len(lines), -1).tolist()
 
 
 def bends(lines: Iterable[Floats]) -> list[list[int]]:
-    """Write lines of any number of points, without points between which a line is straight."""
+    """Write lines of any number of points as `steps`, from bend to bend alone."""
     import shapely
 
     # By Douglas and Peucker: the way that preserves topology does not end on some tiny hops.

@@ -60,10 +60,12 @@ NOWHERE = Surroundings()
 
 
 def _ours(name: str) -> str:
+    """Read a file of this folder."""
     return files("trajanon.maps").joinpath(name).read_text(encoding="utf-8")
 
 
 def _leaflet(suffix: str) -> str:
+    """Read Leaflet's script or style sheet, without what makes browsers look for another file."""
     place = f"xstatic/pkg/leaflet/data/leaflet.{suffix}"
     path = Path(str(distribution("XStatic-Leaflet").locate_file(place)))
     text = path.read_text(encoding="utf-8")

@@ -150,13 +150,16 @@ class Region:
         return np.asarray(shapely.intersects_xy(self.shape, lon, lat))
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Mark which ways to the next point touch the border, or the antimeridian, or leave."""
+        """Mark which ways, from the points numbered ``start`` to the next, leave.
+
+        Those that touch the border or cross the antimeridian count as well.
+        """
         lines, across = _straight(lat, lon, start)
         shapely.prepare(self.shape)
         return np.asarray(across | ~shapely.contains_properly(self.shape, lines))
 
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Mark which ways from a point at start to the next come into it, or may."""
+        """Mark which ways, from the points numbered ``start`` to the next, come in, or may."""
         lines, across = _straight(lat, lon, start)
         shapely.prepare(self.shape)
         return np.asarray(across | shapely.intersects(self.shape, lines))
@@ -167,16 +170,17 @@ Area: TypeAlias = Box | Region
 
 def _straight(lat: Floats, lon: Floats, start: Ints) -> tuple[NDArray[np.object_], Bools]:
     """Draw the ways from points to the next, and mark those across the antimeridian."""
-    ends = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]
-    return shapely.linestrings(ends), np.abs(np.diff(ends[..., 0], axis=1)[:, 0]) > 180.0
+    ends = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]  # (ways, 2, 2)
+    degrees_east = ends[:, 1, 0] - ends[:, 0, 0]
+    return shapely.linestrings(ends), np.abs(degrees_east) > 180.0
 
 
 _MARGIN = 0.01  # metres by which everything is wider, against rounding
-_QUARTER = 16  # corners of a quarter of a circle
+_CORNERS = 16  # of a quarter of a circle
 
 # A polygon with a radius larger by this factor, 0.3 %, holds the circle. GEOS rounds the
 # number of corners of an arc: two may be half as far again apart.
-_ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
+_AROUND_CIRCLE = 1.0 / np.cos(1.5 * np.pi / (4 * _CORNERS))
 
 
 def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
@@ -184,17 +188,23 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
 
     No way is longer on the plane of each than on Earth, so nothing nearer is left out.
     """
+    # Metres of a degree to the east and north: as few as anywhere around the place, at the
+    # latitude nearest to a pole.
     _, south, _, north = shapely.bounds(places).T
-    high = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
-    east = np.radians(radii(np.radians(np.minimum(high, 90.0 - 1e-6)))[1])
+    highest = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
+    east = np.radians(radii(np.radians(np.minimum(highest, 90.0 - 1e-6)))[1])
     scale = np.stack([east, np.full(len(places), SHORT_DEGREE)], axis=1)
-    corners, which = shapely.get_coordinates(places, return_index=True)
-    flat = shapely.set_coordinates(places.copy(), corners * scale[which])
-    wide = shapely.buffer(flat, _ROUND * radius + _MARGIN, quad_segs=_QUARTER)
-    corners, which = shapely.get_coordinates(wide, return_index=True)
-    shapes = shapely.set_coordinates(wide, corners / scale[which])
+
+    # The shapes in metres, made wider, and in degrees again.
+    corners, place = shapely.get_coordinates(places, return_index=True)
+    in_metres = shapely.set_coordinates(places.copy(), corners * scale[place])
+    wide = shapely.buffer(in_metres, _AROUND_CIRCLE * radius + _MARGIN, quad_segs=_CORNERS)
+    corners, place = shapely.get_coordinates(wide, return_index=True)
+    shapes = shapely.set_coordinates(wide, corners / scale[place])
+
     # Those over the antimeridian are on its other side, too.
-    over = shapes[np.abs(shapely.bounds(shapes)[:, [0, 2]]).max(axis=1, initial=0.0) > 180.0]
+    farthest = np.abs(shapely.bounds(shapes)[:, [0, 2]]).max(axis=1, initial=0.0)
+    over = shapes[farthest > 180.0]
     turned = [shapely.transform(over, partial(np.add, (turn, 0.0))) for turn in (-360.0, 360.0)]
     earth = shapely.box(-180.0, -90.0, 180.0, 90.0)
     parts = shapely.get_parts(shapely.intersection(np.concatenate([shapes, *turned]), earth))
@@ -216,8 +226,10 @@ CITIES: dict[str, tuple[Box, float | None]] = {
 """Boxes, small enough for one request to the OSM API, and spacings in metres. First the three areas
 of Maya-López, "Contributions to Statistical Disclosure Control" (thesis, URV 2023), section 2.3."""
 
-_OTHERS = list(CITIES)[3:]
-KNOWN = f"{', '.join(list(CITIES)[:3])} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
+_OF_THESIS = list(CITIES)[:3]
+_OTHER_CITIES = list(CITIES)[3:]
+KNOWN = f"{', '.join(_OF_THESIS)} or one of {len(_OTHER_CITIES)} more ({', '.join(_OTHER_CITIES)})"
+"""The names of cities, for messages."""
 
 
 def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
@@ -242,7 +254,8 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
             "file with polygons, or a city"
         )
 
-    boxes, spacings = zip(*map(_named, parts), strict=True)
+    boxes, spacings = zip(*map(_city_or_box, parts), strict=True)
+    # Cities with different spacings have none in common.
     spacing = spacings[0] if len(set(spacings)) == 1 else None
     if len(boxes) == 1:
         return boxes[0], spacing
@@ -250,7 +263,7 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
     return Region(shape, " + ".join(text.strip() for text in parts)), spacing
 
 
-def _named(text: str) -> tuple[Box, float | None]:
+def _city_or_box(text: str) -> tuple[Box, float | None]:
     """Read a city or a box, which has no spacing."""
     if (name := text.strip().lower()) in CITIES:
         return CITIES[name]
@@ -330,3 +343,19 @@ def read_geometries(path: Path) -> NDArray[np.object_]:
     shapes = getattr(table, "geometry", geopandas.GeoSeries())  # a table without shapes has none
     shapes = shapes[~(shapes.isna() | shapes.is_empty)]
     return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
+
+
+def place_of(box: Box) -> str:
+    """Name the bundled city that a box lies in; elsewhere, give degrees.
+
+    >>> place_of(Box(-3.72, 40.40, -3.68, 40.44))
+    'Madrid'
+    >>> place_of(Box(-30.02, -10.01, -29.98, -9.99))
+    '10.00° S, 30.00° W'
+    """
+    lat = (box.south + box.north) / 2.0
+    lon = (box.west + box.east) / 2.0
+    for name, (city, _) in CITIES.items():
+        if city.contains(np.array([lat]), np.array([lon])).all():
+            return name.replace("-", " ").title()
+    return f"{abs(lat):.2f}° {'NS'[lat < 0]}, {abs(lon):.2f}° {'EW'[lon < 0]}"

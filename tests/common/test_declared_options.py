@@ -24,7 +24,7 @@ from trajanon.common.declared_options import (
     Settings,
 )
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate
@@ -123,7 +123,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_the_first_sentence_about_an_option_is_its_help() -> None:
-    for kind in (Settings, ReleaseSettings, *METHOD_PARAMETERS):
+    for kind in (ReleaseSettings, MicroaggregateSettings):
         for option in fields(kind):
             assert re.fullmatch(r"\S[^`]{20,}[^.]\.", option.metadata["help"])
 
@@ -171,7 +171,7 @@ def test_every_name_in_the_settings_has_its_function() -> None:
     ("keywords", "kinds"),
     [
         (AnonymizeKeywords, [ReleaseSettings, Settings]),
-        (MicroaggregateKeywords, [Settings, *METHOD_PARAMETERS]),
+        (MicroaggregateKeywords, [MicroaggregateSettings]),
         (ExtractKeywords, [Rules, SourceOptions]),
     ],
 )

@@ -24,7 +24,7 @@ from naive_refine import search_in_blocks
 
 from trajanon.cli.messages import STOPPED
 from trajanon.common import workers
-from trajanon.common.method_parameters import search_options
+from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.grouping.microaggregation import REFINEMENTS, find_groups, microaggregate
 from trajanon.grouping.problem import whole_problem
 
@@ -91,7 +91,7 @@ def test_that_groups_are_taken_is_said_only_where_they_are(
     caplog.set_level("INFO", "trajanon")
     X = np.random.default_rng(0).normal(size=(40, 2))
     progress = Interrupting(1, SEARCHING)
-    _, stopped = find_groups(whole_problem(X, np.arange(40), 3, search_options({}), progress))
+    _, stopped = find_groups(whole_problem(X, np.arange(40), 3, MicroaggregateSettings(), progress))
     assert stopped
     assert not caplog.messages
     microaggregate(X, 3)

@@ -15,6 +15,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
+from trajanon.grouping.refinements.annealing import LARGEST_K_SOLVED
 from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -41,7 +42,7 @@ def stages_of(how: dict[str, Any], k: int) -> list[str]:
     if how.get("effort") == "fast" and how["refine"] == "anneal":
         steps = ["descent"]
     if how.get("effort") == "best":
-        steps = [*steps, "recombination"]
+        steps = [*steps, "recombination", *(["regions"] if k > LARGEST_K_SOLVED else [])]
     return [*(["path", "MHM"] if method == "hm2" else [method]), *steps]
 
 

@@ -15,7 +15,7 @@ import trajanon
 from trajanon._kernels.group_state import Groups
 from trajanon._kernels.shuffling_and_swapping_moves import recut, shuffling_pass
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.method_parameters import RcsParameters
+from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.descent import build_groups
 from trajanon.grouping.refinements.shuffling_and_swapping import STANDSTILL, rcs
@@ -35,8 +35,10 @@ def laid_out(work: Grouped) -> tuple[Groups, NDArray[np.uint64]]:
 
 def with_events(work: Grouped, probability: float, most: int) -> Grouped:
     """Groups to be shuffled that often."""
-    asked = RcsParameters(shuffle_probability=probability, max_events=most)
-    return replace(work, parameters=(asked,))
+    settings = MicroaggregateSettings(
+        refine="rcs", shuffle_probability=probability, max_events=most
+    )
+    return replace(work, settings=settings)
 
 
 def members(labels: Ints, group: int) -> set[int]:

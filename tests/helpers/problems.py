@@ -5,8 +5,8 @@ from typing import Unpack
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import Effort
-from trajanon.common.method_parameters import MicroaggregateKeywords, search_options
+from trajanon.common.declared_options import Effort, made_of
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.grouping.problem import Problem
 
 
@@ -19,13 +19,12 @@ def problem(
     **options: Unpack[MicroaggregateKeywords],
 ) -> Problem:
     """What a method is given; without subjects each record is its own."""
-    settings, parameters = search_options(options)
+    settings = made_of(options, MicroaggregateSettings)
     return Problem(
         records=records,
         subjects=np.arange(len(records)) if subjects is None else subjects,
         k=k,
         random=np.random.default_rng(settings.seed),
         settings=settings,
-        parameters=parameters,
         budget=Effort(kicks_per_record=kicks),
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from trajanon.common.command_lines import Options
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
-from trajanon.release.findings import FindingKind, Share
+from trajanon.release.findings import Share
 from trajanon.release.verdict import (
     DRIVES,
     DRIVES_BETRAYED,
@@ -101,7 +101,7 @@ RUN: dict[str, Options] = {"anonymize": {"k": 5}, "extract": {"paths": "FILES"}}
 
 TAXIS = [{"column": "a,b", "values": 4}, {"column": "cab", "values": 5}]
 BELOW = {"k": 5, "share": Share(0.02, 1_000_000)}
-HELPS: list[tuple[dict[str, Any], FindingKind, dict[str, Any], tuple[Any, ...] | None]] = [
+HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] = [
     (
         {"as_published": True},
         "plain_means",

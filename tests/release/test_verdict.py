@@ -1,11 +1,13 @@
 """The verdict: a function of the report, and the same wherever it is asked for."""
 
+import inspect
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,16 +24,9 @@ import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
 from trajanon.common.errors import BadInput
-from trajanon.release.findings import (
-    LABELS,
-    WORDS,
-    Entered,
-    FindingKind,
-    Remedy,
-    RemedyKind,
-    StopKind,
-    WeighKind,
-)
+from trajanon.evaluation import evidence
+from trajanon.release import verdict as verdicts_judged
+from trajanon.release.findings import LABELS, WORDS, Entered, Remedy
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import InLedger, Link, checked, json_ready
 from trajanon.release.verdict import MOST_SHOWN, verdict
@@ -50,10 +45,12 @@ def test_each_threshold_from_both_sides(facts: dict[str, Any], kind: str, says: 
 
 @pytest.mark.parametrize(("facts", "kind", "numbers", "helps"), HELPS)
 def test_a_finding_has_its_numbers_and_what_helps(
-    facts: dict[str, Any], kind: FindingKind, numbers: dict[str, Any], helps: tuple[Any, ...] | None
+    facts: dict[str, Any], kind: str, numbers: dict[str, Any], helps: tuple[Any, ...] | None
 ) -> None:
-    (finding,) = verdict(reported(**facts)).findings
+    judged = verdict(reported(**facts))
+    (finding,) = judged.findings
     assert finding.kind == kind
+    assert bool(WORDS[kind].condition) == (judged.kind == "conditional")
     assert finding.numbers.keys() == numbers.keys()
     for name, number in numbers.items():
         assert finding.numbers[name] == pytest.approx(number), name
@@ -404,6 +401,13 @@ def several_each() -> Trajectories:
 
 
 def test_each_kind_of_finding_and_remedy_has_its_words() -> None:
-    assert {*WORDS} == {*get_args(StopKind), *get_args(WeighKind)}
-    assert {kind for kind in WORDS if WORDS[kind].condition} == {*get_args(WeighKind)}
-    assert {*LABELS} == {*get_args(RemedyKind)}
+    sources = [inspect.getsource(module) for module in (verdicts_judged, evidence)]
+    quoted = set(re.findall(r'"(\w+)"', "".join(sources)))
+    assert quoted >= {*WORDS, *LABELS}  # none is left over
+
+    of_findings = re.findall(r'Finding\(\s*"(\w+)"', "".join(sources))
+    of_remedies = re.findall(r'_remedy\(report, "(\w+)"', "".join(sources))
+    assert len(of_findings) > 10
+    assert {*of_findings} <= {*WORDS}
+    assert len(of_remedies) > 8
+    assert {*of_remedies} == {*LABELS}

@@ -20,14 +20,6 @@ from trajanon.studio.work import LOOK, RELEASE, Problem, Work
 USED = {"roles": {"id": "trip", "lat": "lat", "lon": "lon"}, "unused": ["medallion", "fare"]}
 FOUND = {"roles": {"id": "trip", "lat": "lat", "lon": "lon", "subject": "medallion"}, "unused": []}
 
-ATTACK = {
-    "name": "nearest record",
-    "knows": "a person's whole trip",
-    "question": "singling out",
-    "against": "release",
-    "expected": 0.2,
-}
-
 
 class Quick(Work):
     """Commands that answer at once, or fail."""
@@ -40,7 +32,7 @@ class Quick(Work):
         self.kind = "ready"
         self.found = list(columns)
 
-    async def _did(self, command: str, table: Table, place: str) -> bool:
+    async def _run_command(self, command: str, table: Table, place: str) -> bool:
         self.ran.append(command)
         outputs = {"evaluate": "evaluation.html", "map": "map.html", "public": "map.public.html"}
         (self.folder / table.get("out", outputs.get(command, "other"))).touch()
@@ -61,8 +53,6 @@ class Quick(Work):
                 "k": 4,
                 "verdict": verdict,
                 "answers": [{"question": "", "answer": ""}] * 5,
-                "attacks": [ATTACK],
-                "utility": {"displacement": {"mean": 75.0}},
             },
         }.get(command, {})
         return True
@@ -112,7 +102,6 @@ def test_nothing_can_be_saved_after_a_run_that_failed(tmp_path: Path, failing: s
     work.chosen["k"] = 50
     work.failing = failing
     work.bring("/somewhere/others")
-    assert work.changes(RELEASE) == ["“At least this many behind each line (k)”", "the files"]
     work.go()
     for _ in range(2):
         assert not work.offered
@@ -257,18 +246,19 @@ def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
     work.chosen |= {"windows": True, "times": "of-day"}
     work.chosen |= {field.name: 1.0 for field in FIELDS if field.number}
     work.chosen |= {"id": "n", "bbox": "madrid", "hide_near": "x=y", "region": "z.osm.pbf"}
-    lines = work.typed.splitlines()
-    assert len(lines) == len(RELEASE)
+    lines = [
+        " ".join(work.command_line(command, table)) for command, table in work.tables().items()
+    ]
     assert "--columns id=n" in lines[0]
     assert "-k 1 " in lines[1] + " "  # whole numbers are written so
     assert lines[-1] == (
-        "trajanon map --view public --offline --roads z.osm.pbf --out map.public.html "
+        "map --view public --offline --roads z.osm.pbf --out map.public.html "
         "tracks-anonymized.parquet"
     )
 
 
 def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "MOST", 1_000)
+    monkeypatch.setattr(server, "LARGEST_UPLOAD", 1_000)
     work = Work(tmp_path, {})
     (tmp_path / "files").mkdir()
     sent = iter([600, 600, 600])
@@ -277,7 +267,7 @@ def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.M
         return {"type": "http.request", "body": bytes(next(sent)), "more_body": True}
 
     request = Request({"type": "http", "headers": [], "method": "PUT"}, receive)
-    answer = asyncio.run(server._bring(work, "large.gpx", request))
+    answer = asyncio.run(server._uploaded(work, "large.gpx", request))
     assert answer.status_code == 413
     assert list(sent) == [600]  # it read no further
     assert work.problem is not None

@@ -1,8 +1,9 @@
 """trajanon evaluate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,10 +16,11 @@ from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
+    from trajanon.common.arrays import Floats
     from trajanon.common.progress import Progress
     from trajanon.evaluation.evidence import Evaluation
     from trajanon.evaluation.publisher import Publisher
-    from trajanon.release.report import Report
+    from trajanon.release.snapping import RoadsToFollow
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
@@ -63,14 +65,9 @@ def evaluate(
         return
 
     originals, released = paths
-    asked = _Asked(
-        curve=None if curve is None else _numbers(curve),
-        holdout=holdout,
-        roads=roads,
-        mode=mode,
-        publisher=None if publisher is None else Publisher.read(publisher),
-        subjects_exact=subjects_exact,
-    )
+    ks = None if curve is None else _numbers(curve)
+    publisher_words = None if publisher is None else Publisher.read(publisher)
+    network_around = None if roads is None else partial(roads_around, roads=roads, mode=mode)
     records = [] if publisher is None else [out.with_suffix(".record.html")]
     private = (out, out.with_suffix(".json"), *records)
     public = (datasheet_path(released), report_path(released, "certificate.json"))
@@ -78,7 +75,16 @@ def evaluate(
     replaced = replacing(*private, *public, inputs=inputs, public=public)
 
     with bars() as progress, replaced as drafts:
-        evaluation = _evaluated(originals, released, asked, progress)
+        evaluation = _evaluated(
+            originals,
+            released,
+            ks,
+            network_around,
+            publisher_words,
+            holdout=holdout,
+            subjects_exact=subjects_exact,
+            progress=progress,
+        )
         texts = (
             evaluation.html,
             json_report(evaluation.account),
@@ -97,56 +103,54 @@ def evaluate(
         raise typer.Exit(RELEASE_AT_FAULT)
 
 
-class _Asked(NamedTuple):
-    """What is measured of a release with its report."""
-
-    curve: list[int] | None  # values of k; None where nobody named any
-    holdout: bool
-    roads: Path | None
-    mode: str  # who may use these roads
-    publisher: "Publisher | None"
-    subjects_exact: bool  # whether each spelling of a name is a person
-
-
 def _evaluated(
-    originals: Path, released: Path, asked: _Asked, progress: "Progress"
+    originals: Path,
+    released: Path,
+    ks: list[int] | None,
+    network_around: "Callable[[Floats], RoadsToFollow] | None",
+    publisher: "Publisher | None",
+    *,
+    holdout: bool,
+    subjects_exact: bool,
+    progress: "Progress",
 ) -> "Evaluation":
-    """Evaluate a release: a sample of large folders, if nothing that is asked needs all rows."""
+    """Evaluate a release: of large folders a sample, if nothing that is asked needs all rows.
+
+    ``ks`` are of the curve; None takes a few where that takes seconds.
+    """
     from trajanon.evaluation.evaluation import evaluate as evaluate_in_memory
-    from trajanon.evaluation.large_folders import evaluate_large
+    from trajanon.evaluation.large_folders import ROWS, evaluate_large
+    from trajanon.release.originals import can_be_read_by_part
     from trajanon.release.report import read_report
 
     report = read_report(released)
     findings = trajanon.check(released, report.k)
-    needs_all_rows = asked.curve is not None or asked.holdout or asked.roads is not None
-    if not needs_all_rows and _are_large_folders(originals, released, report):
+    needs_all_rows = ks is not None or holdout or network_around is not None
+    are_large_folders = originals.is_dir() and released.is_dir() and report.n > ROWS
+    if not needs_all_rows and are_large_folders and can_be_read_by_part(report):
         return evaluate_large(
             originals,
             released,
             report,
             findings,
-            subjects_exact=asked.subjects_exact,
-            publisher=asked.publisher,
+            subjects_exact=subjects_exact,
+            publisher=publisher,
             progress=progress,
         )
 
-    trajectories = trajanon.read_trajectories(originals, subjects_exact=asked.subjects_exact)
-    curve = asked.curve
-    if curve is None:
-        curve = sorted({2, report.k, 10}) if len(trajectories) <= _FEW else []
-    streets = None
-    if asked.roads is not None:
-        streets = roads_around(trajectories.points, asked.roads, asked.mode)
+    trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+    if ks is None:
+        ks = sorted({2, report.k, 10}) if len(trajectories) <= _FEW else []
     return evaluate_in_memory(
         trajectories,
         trajanon.read_release(released),
         report,
         file=released.name,
         findings=findings,
-        streets=streets,
-        curve=curve,
-        holdout=asked.holdout,
-        publisher=asked.publisher,
+        streets=None if network_around is None else network_around(trajectories.points),
+        curve=ks,
+        holdout=holdout,
+        publisher=publisher,
         progress=progress,
     )
 
@@ -175,15 +179,6 @@ def _has_report(release: Path) -> bool:
     from trajanon.release.report import report_path
 
     return report_path(release).exists()
-
-
-def _are_large_folders(originals: Path, released: Path, report: "Report") -> bool:
-    """Check whether a sample is evaluated: of folders of many rows, which can be read by part."""
-    from trajanon.evaluation import large_folders
-    from trajanon.release.originals import can_be_read_by_part
-
-    are_folders = originals.is_dir() and released.is_dir()
-    return are_folders and report.n > large_folders.ROWS and can_be_read_by_part(report)
 
 
 def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Path]) -> None:

@@ -115,7 +115,7 @@ def _check_spacing(spacing: float | None, *, windows: bool) -> None:
 
 def _hidden(tags: str, pbf: Path | None, where: "AreaLike") -> "Region | None":
     """Read the surroundings of sensitive places, which are cut out."""
-    from trajanon.extract.earth.named_places import is_place, zone_around
+    from trajanon.extract.earth.hidden_places import is_place, zone_around
 
     if is_place(tags):
         return zone_around(tags, _RADIUS)

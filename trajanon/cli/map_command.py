@@ -91,8 +91,8 @@ def _surroundings(
     shown: "GeoDataFrame | trajanon.ReleasedTrajectories", roads: Path | None
 ) -> "Surroundings":
     """Name the place of what is drawn, and read the main roads of a file there."""
-    from trajanon.extract.earth.named_places import place_of
-    from trajanon.extract.earth.roads import main_roads
+    from trajanon.extract.earth.area import place_of
+    from trajanon.extract.earth.osm_roads import main_roads
     from trajanon.maps import Surroundings
 
     if isinstance(shown, trajanon.ReleasedTrajectories):

@@ -10,15 +10,15 @@ from typing import Any, Literal, Unpack
 from trajanon.cli.messages import STOPPED, show_json, tell, with_flags
 from trajanon.cli.options import columns_of, names_of, options, text_of_names
 from trajanon.common.command_lines import flag_of
-from trajanon.common.declared_options import EffortName, MissingName, Settings
+from trajanon.common.declared_options import EffortName, MissingName
 from trajanon.common.errors import BadInput
-from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import percent
 
 _MOVED_BY_ROUNDING = 0.001  # standard deviations: a mean that moves by less is kept
 
 
-@options(Settings, *METHOD_PARAMETERS)
+@options(MicroaggregateSettings)
 def microaggregate(
     file: Path,
     *,

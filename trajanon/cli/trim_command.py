@@ -34,7 +34,7 @@ def trim(
 
     from trajanon.cli.progress_bars import bars
     from trajanon.extract import trim as trim_tracks
-    from trajanon.extract.earth.named_places import middles
+    from trajanon.extract.earth.hidden_places import middles_of_places
     from trajanon.extract.home_zones import radius_of
     from trajanon.extract.sources.column_roles import parse_columns
 
@@ -44,7 +44,7 @@ def trim(
             "This is not k-anonymity: it hides where tracks begin, end and stay, nothing else. "
             "Anyone who meets you on the way may still recognise you."
         )
-    places = middles(hide or [], distances.width)
+    places = middles_of_places(hide or [], distances.width)
     with bars() as progress:
         trimmed = trim_tracks(
             paths,

@@ -138,7 +138,9 @@ def with_help(settings: type) -> type:
     # An option's name stands alone in a line, and its text in indented lines below.
     texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", docstring, re.MULTILINE))
     for option in fields(settings):
-        text = " ".join(texts.get(option.name, "").replace("``", "").split())
+        if option.name not in texts:
+            continue  # it is of the class above, and has its help
+        text = " ".join(texts[option.name].replace("``", "").split())
         help = text.partition(". ")[0].removesuffix(".") + "."
         option.metadata = MappingProxyType({**option.metadata, "help": help})
     return settings

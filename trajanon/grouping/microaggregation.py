@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.declared_options import Settings, takes_settings
+from trajanon.common.declared_options import made_of, takes_settings
 from trajanon.common.errors import BadInput, MergedWarning, TrajanonError, warn
-from trajanon.common.method_parameters import (
-    METHOD_PARAMETERS,
-    MicroaggregateKeywords,
-    search_options,
-)
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places
@@ -57,7 +53,7 @@ REFINEMENTS: dict[str, Refinement] = {
 others are one step each."""
 
 
-@takes_settings(Settings, *METHOD_PARAMETERS)
+@takes_settings(MicroaggregateSettings)
 def microaggregate(
     X: ArrayLike,
     k: SupportsIndex,
@@ -142,7 +138,7 @@ def microaggregate(
     {'gamma': 1.05}
     """
     k = check_k(k)
-    search = search_options(options)
+    settings = made_of(options, MicroaggregateSettings)
     table = loss.as_records(X)
     record_count = len(table)
 
@@ -156,7 +152,7 @@ def microaggregate(
     column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
     records = loss.standardise(table, column_weights)
 
-    problem = whole_problem(records, subject_numbers, k, search, progress, ends)
+    problem = whole_problem(records, subject_numbers, k, settings, progress, ends)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")

@@ -6,20 +6,17 @@ A method returns labels of the problem's records; what it reports on the way goe
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import TypeVar
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import EFFORTS, Effort, Settings
-from trajanon.common.method_parameters import MethodParameters, SearchOptions
+from trajanon.common.declared_options import EFFORTS, Effort
+from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.loss import information_loss, sse, sum_of_squares
 from trajanon.grouping.neighbours import Neighbours, neighbour_count
 from trajanon.grouping.partition import Stage
-
-Parameters = TypeVar("Parameters", bound=MethodParameters)
 
 
 class SearchLog:
@@ -84,12 +81,12 @@ class Problem:
     subjects: Ints  # of each record, (n,), numbered from 0; `arange(n)` counts records
     k: int  # least number of different subjects in a group
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-    settings: Settings = field(default_factory=Settings)  # of method, path and refinement
+    # Of method, path and refinement, with their parameters.
+    settings: MicroaggregateSettings = field(default_factory=MicroaggregateSettings)
     budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
     log: SearchLog = field(default_factory=SearchLog)  # of steps and good partitions
     progress: Progress = silent  # called with how far the work is
-    parameters: tuple[MethodParameters, ...] = ()  # of single methods; defaults where none is given
     ends: Ends | None = None  # of trips; None if groups need no different places at the ends
 
     def part(self, rows: Ints) -> "Problem":
@@ -97,11 +94,6 @@ class Problem:
         ends = None if self.ends is None else self.ends.take(rows)
         records = self.records[rows]
         return replace(self, records=records, subjects=self.subjects[rows], ends=ends)
-
-    def parameters_of(self, kind: type[Parameters]) -> Parameters:
-        """Return the parameters of a method, or their defaults."""
-        given = (parameters for parameters in self.parameters if isinstance(parameters, kind))
-        return next(given, kind())
 
     @property
     def neighbours_if_large(self) -> Neighbours | None:
@@ -117,12 +109,11 @@ def whole_problem(
     records: Floats,
     subjects: Ints,
     k: int,
-    options: SearchOptions,
+    settings: MicroaggregateSettings,
     progress: Progress = silent,
     ends: Ends | None = None,
 ) -> Problem:
     """Make the problem of a whole table: with its neighbours, its budget and a log."""
-    settings, parameters = options
     budget = EFFORTS[settings.effort]
     if settings.refine == "anneal" and budget.moves_per_record > 0:
         # A shorter path leads to no better groups: annealing forgets where it started while hot.
@@ -140,6 +131,5 @@ def whole_problem(
         neighbours=Neighbours(records, neighbour_count(k), log_neighbours, progress),
         log=log,
         progress=progress,
-        parameters=parameters,
         ends=ends,
     )

@@ -14,57 +14,8 @@ from trajanon.common.inputs import Json, read_toml, typed
 from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.public_figures import Crowd
 
-StopKind = Literal[
-    "plain_means",
-    "groups_below_k_trajectories",
-    "groups_below_k_people",
-    "people_below_k_behind_records",
-    "people_not_named",
-    "shows_nothing",
-    "drives_betrayed",
-    "file_problem",
-]
-"""Why a release must not be published."""
-
-WeighKind = Literal[
-    "people_unknown",
-    "people_below_k",
-    "people_not_checked",
-    "drives_below_k",
-    "drives_not_checked",
-    "hours_alone",
-    "ends_in_one_place",
-    "ends_in_few_places",
-    "nameless_differ",
-    "pairs_of_windows",
-    "far_from_streets",
-    "unlike_members",
-    "days_left_out",
-]
-"""What somebody has to weigh before a release is published, the most important first."""
-
-FindingKind = StopKind | WeighKind
-
-RemedyKind = Literal[
-    "one_line_each",
-    "name_persons",
-    "one_window_each",
-    "hours_alone_of_day",
-    "departures_may_differ",
-    "trim_ends",
-    "larger_k",
-    "smaller_k",
-    "nameless_differ",
-    "trips_not_days",
-    "not_as_published",
-    "again",
-]
-
-
-_OF_EXTRACTION: frozenset[RemedyKind] = frozenset(
-    {"name_persons", "one_window_each", "trim_ends", "nameless_differ"}
-)
-"""What helps where traces become trajectories; all else is asked of anonymize."""
+_OF_EXTRACTION = {"name_persons", "one_window_each", "trim_ends", "nameless_differ"}
+"""Remedies where traces become trajectories; all others are options of anonymize."""
 
 
 class Share(NamedTuple):
@@ -94,7 +45,7 @@ class Remedy:
     Attributes
     ----------
     kind
-        What it is, for the words of a button.
+        What it is: a label of ``findings.toml``, for the words of a button.
     changes
         New values of options by their names; None where an option is to be left out.
     runs
@@ -104,7 +55,7 @@ class Remedy:
         not publish this one, and the command forgets it.
     """
 
-    kind: RemedyKind
+    kind: str
     changes: Mapping[str, Option | None]
     runs: Mapping[str, Options]
     entered: Entered | None = None
@@ -143,14 +94,14 @@ class Finding:
     Attributes
     ----------
     kind
-        What was found.
+        What was found: a table of ``findings.toml``.
     numbers
         The numbers and names of its sentence.
     remedy
         The one thing that helps; None where nothing does.
     """
 
-    kind: FindingKind
+    kind: str
     numbers: Mapping[str, Number]
     remedy: Remedy | None = None
 
@@ -173,8 +124,8 @@ class _Words(Struct):
 
 
 _TABLE = read_toml(Path(__file__).with_suffix(".toml"), "the words of verdicts")
-WORDS = typed(_TABLE["finding"], dict[FindingKind, _Words])
-LABELS = typed(_TABLE["label"], dict[RemedyKind, str])
+WORDS = typed(_TABLE["finding"], dict[str, _Words])
+LABELS = typed(_TABLE["label"], dict[str, str])
 """The words of a button, or before a command."""
 
 

@@ -233,7 +233,7 @@ class Ledger:
         stored = (hops.astype("<u8").tobytes(), people.astype("<u8").tobytes())
         link = self._link_after(self._links[last], number, note, *stored)
 
-        row = (number, _text(note), *stored, link)
+        row = (number, json.dumps(note, ensure_ascii=False), *stored, link)
         with _errors_named(self.path), self._database:  # both or neither
             self._database.execute("begin")
             self._database.execute("insert into releases values (?, ?, ?, ?, ?)", row)
@@ -303,12 +303,13 @@ class Ledger:
 
     def _settle(self, entry: Entry) -> None:
         """Note that the files of a release have their names."""
-        settled = replace(entry, note={**entry.note, "settled": True})
+        note: Note = {**entry.note, "settled": True}
         with _errors_named(self.path):
             self._database.execute(
-                "update releases set told = ? where number = ?", (_text(settled.note), entry.number)
+                "update releases set told = ? where number = ?",
+                (json.dumps(note, ensure_ascii=False), entry.number),
             )
-        self.entries[self.entries.index(entry)] = settled
+        self.entries[self.entries.index(entry)] = replace(entry, note=note)
 
     def _digest(self, *parts: bytes) -> bytes:
         """Make a digest with the key, of parts in their order."""
@@ -451,11 +452,6 @@ def _known_with_owner(digests: Hashes, known: Sequence[Hashes], owner: Ints | No
     return np.asarray(is_known if owner is None else np.isin(owner, owner[is_known]))
 
 
-def _text(note: Note) -> str:
-    """Write a note as JSON."""
-    return json.dumps(note, ensure_ascii=False)
-
-
 def _link_in(report: Path) -> Link | None:
     """Read what a report says of its ledger; None if there is none, or it is no report."""
     try:
@@ -473,12 +469,11 @@ def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
         with path_or_folder.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
 
-    folder = path_or_folder
-    if not folder.exists:
+    if not path_or_folder.exists:
         return None
     digest_of_folder = sha256()
-    for name in folder.names():
-        with folder.open(name) as part:
+    for name in path_or_folder.names():
+        with path_or_folder.open(name) as part:
             # What file systems open can `readinto`; its type does not say so.
             digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
         digest_of_folder.update(f"{name} {digest}\n".encode())

@@ -14,10 +14,8 @@ from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.findings import (
     Entered,
     Finding,
-    FindingKind,
     Numbers,
     Remedy,
-    RemedyKind,
     Share,
     account_of,
     headline_of,
@@ -171,9 +169,7 @@ def groups_below_k(
     """
     numbers: Numbers = {"k": k, "groups": groups}
     if people:
-        kind: FindingKind = (
-            "groups_below_k_people" if trajectories else "people_below_k_behind_records"
-        )
+        kind = "groups_below_k_people" if trajectories else "people_below_k_behind_records"
         return Finding(kind, {**numbers, "people": people}, remedy)
     if trajectories:
         numbers |= {"trajectories": trajectories, "units": UNITS[unit]}
@@ -314,9 +310,7 @@ def _days_left_out(report: Report) -> Iterator[Finding]:
         yield Finding("days_left_out", numbers, whole_trips)
 
 
-def _drives(
-    report: Report, chains: Chains, kind: Literal["drives_below_k", "drives_betrayed"]
-) -> Finding:
+def _drives(report: Report, chains: Chains, kind: str) -> Finding:
     """Return a finding of the drives that leave few people."""
     share = Share(chains.share_below, chains.drives)
     return Finding(kind, {"k": report.k, "share": share}, _one_window_each(report))
@@ -325,7 +319,7 @@ def _drives(
 # What helps.
 
 
-def _remedy(report: Report, kind: RemedyKind, **changes: Option | None) -> Remedy:
+def _remedy(report: Report, kind: str, **changes: Option | None) -> Remedy:
     """Return the commands of a release with these options changed."""
     # Where nobody typed the options, as in Python, k and the files are enough.
     typed = report.run or {"k": report.k}

@@ -1,7 +1,7 @@
 """Trips that pass each cell of a grid: a heat map of released lines alone."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +25,13 @@ from trajanon.trajectories.geodesy import (
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_STEPS = 4  # places that are looked at in the width of a cell
-_H3_WIDTH = 1_000_000.0  # metres across a cell of resolution 0, at least; each next is 2.65 smaller
-_H3_TIMES = 7**0.5
-_FINEST, _COARSEST = 10.0, 100_000.0  # metres
+_PLACES_A_CELL = 4  # that are looked at in its width, along a line
+_FINEST = 10.0  # metres
+_COARSEST = 100_000.0
+
+# Metres across a hexagon of H3's resolution 0, at least. One of the next has a seventh of its area.
+_H3_WIDTH = 1_000_000.0
+_H3_FINEST = 12
 
 
 def cell_counts(
@@ -73,35 +76,64 @@ def cell_counts(
     >>> len(counted) > 3, set(counted.trips)
     (True, {2})
     """
-    number_cells, width, shapes_of = _grid(grid)
+    resolution = _h3_resolution(grid)
+    width = float(grid) if resolution is None else _H3_WIDTH / 7 ** (resolution / 2)
     lines = lines_to_count(release)
     parts = tuple(parts)
 
-    line, place, passed = _places(lines.points, width / _STEPS)
+    line, place, passed = _places_on_lines(lines.points, width / _PLACES_A_CELL)
+    cell = cells(place, width) if resolution is None else _hexagons(place, resolution)
     part = parts_of(times_at(lines.times, line, passed), lines.clock, parts)
-    counts = counts_of(passages({"cell": number_cells(place)}, line, part), lines)
-    names, shapes = shapes_of(counts.table["cell"].to_numpy())
+    counts = counts_of(passages({"cell": cell}, line, part), lines)
+
+    counted = counts.table["cell"].to_numpy()
+    is_square = resolution is None
+    names, shapes = _squares_drawn(counted, width) if is_square else _hexagons_drawn(counted)
     return table_of_counts(pd.DataFrame({"cell": names}), shapes, counts, lines, parts)
 
 
-_Cells = Callable[[Floats], Ints]
-_Shapes = Callable[[Ints], tuple[list[str], NDArray[np.object_]]]
+def _h3_resolution(grid: float | str) -> int | None:
+    """Return the resolution of H3's cells, or None for squares; refuse a grid that is neither."""
+    if not isinstance(grid, str):
+        if not _FINEST <= grid <= _COARSEST:
+            raise BadInput(f"cells are {_FINEST:g} to {_COARSEST:,.0f} metres wide (got {grid:g})")
+        return None
+
+    family, _, resolution = grid.partition(":")
+    if family != "h3" or not resolution.isdecimal() or int(resolution) > _H3_FINEST:
+        raise BadInput(f"cells are metres, or h3:0 to h3:{_H3_FINEST} (got {grid!r})")
+    return int(resolution)
 
 
-def _grid(grid: float | str) -> tuple[_Cells, float, _Shapes]:
-    """Return what numbers the cells of places, how wide they are, and what draws them."""
-    if isinstance(grid, str):
-        return _hexagons(grid)
-    if not _FINEST <= grid <= _COARSEST:
-        raise BadInput(f"cells are {_FINEST:g} to {_COARSEST:,.0f} metres wide (got {grid:g})")
-    return (lambda places: cells(places, grid)), grid, (lambda numbers: _squares(numbers, grid))
+def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats]:
+    """Lay places on lines, (n, m, 2), so many metres apart or less, points among them.
+
+    Returns of each place the row of its line, its latitude and longitude, and how far along the
+    line it is, in points from the first.
+    """
+    m = points.shape[1]
+    start = points[:, :-1].reshape(-1, 2)
+    end = points[:, 1:].reshape(-1, 2)
+    metres = metres_between(start[:, 0], start[:, 1], end[:, 0], end[:, 1])
+    places_on_hop = np.ceil(metres / apart).astype(np.int64) + 1
+
+    hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
+    first = np.cumsum(places_on_hop) - places_on_hop
+    share_of_hop = (np.arange(len(hop)) - first[hop]) / np.maximum(places_on_hop[hop] - 1, 1)
+
+    way = end - start
+    way[:, 1] = wrapped(way[:, 1])
+    place = start[hop] + share_of_hop[:, None] * way[hop]
+    line, point = np.divmod(hop, m - 1)
+    # The end of a hop is still on it.
+    return line, place, point + np.minimum(share_of_hop, 1.0 - 1e-9)
 
 
-def _squares(numbers: Ints, metres: float) -> tuple[list[str], NDArray[np.object_]]:
-    """Name and draw square cells."""
+def _squares_drawn(cell: Ints, metres: float) -> tuple[list[str], NDArray[np.object_]]:
+    """Return the names of square cells, which are their middles, and their polygons."""
     import shapely
 
-    middles = cell_middles(numbers, metres)
+    middles = cell_middles(cell, metres)
     half = 0.5 * metres / metres_of_degrees(middles[:, 0])
     south, west = (middles - half).T
     north, east = (middles + half).T
@@ -109,46 +141,24 @@ def _squares(numbers: Ints, metres: float) -> tuple[list[str], NDArray[np.object
     return names, np.asarray(shapely.box(west, south, east, north))
 
 
-def _hexagons(grid: str) -> tuple[_Cells, float, _Shapes]:
-    """Return the same for H3's cells of a resolution."""
-    family, _, resolution = grid.partition(":")
-    if family != "h3" or not resolution.isdecimal() or int(resolution) > 12:
-        raise BadInput(f"cells are metres, or h3:0 to h3:12 (got {grid!r})")
+def _hexagons(places: Floats, resolution: int) -> Ints:
+    """Return the number of H3's cell of each place, (n,)."""
     try:
         import h3.api.numpy_int as h3
     except ImportError as error:
         raise BadInput("H3's cells need its package: pip install 'trajanon[cells]'") from error
+
+    numbers = [h3.latlng_to_cell(lat, lon, resolution) for lat, lon in places.tolist()]
+    return np.array(numbers, np.uint64).astype(np.int64)
+
+
+def _hexagons_drawn(cell: Ints) -> tuple[list[str], NDArray[np.object_]]:
+    """Return the names of H3's cells, and their polygons."""
+    import h3.api.numpy_int as h3
     import shapely
 
-    level = int(resolution)
-
-    def number(places: Floats) -> Ints:
-        numbers = [h3.latlng_to_cell(lat, lon, level) for lat, lon in places.tolist()]
-        return np.array(numbers, np.uint64).astype(np.int64)
-
-    def draw(numbers: Ints) -> tuple[list[str], NDArray[np.object_]]:
-        shapes = [
-            shapely.Polygon([(lon, lat) for lat, lon in h3.cell_to_boundary(cell)])
-            for cell in numbers.astype(np.uint64)
-        ]
-        return [h3.int_to_str(cell) for cell in numbers.tolist()], np.array(shapes, dtype=object)
-
-    return number, _H3_WIDTH / _H3_TIMES**level, draw
-
-
-def _places(points: Floats, step: float) -> tuple[Ints, Floats, Floats]:
-    """Lay places on lines, (n, m, 2): the line, the place, and points from its beginning."""
-    m = points.shape[1]
-    start = points[:, :-1].reshape(-1, 2)
-    end = points[:, 1:].reshape(-1, 2)
-    metres = metres_between(start[:, 0], start[:, 1], end[:, 0], end[:, 1])
-    steps = np.ceil(metres / step).astype(np.int64) + 1
-
-    hop = np.repeat(np.arange(len(steps)), steps)
-    first = np.cumsum(steps) - steps
-    share = (np.arange(len(hop)) - first[hop]) / np.maximum(steps[hop] - 1, 1)
-    way = end - start
-    way[:, 1] = wrapped(way[:, 1])
-    place = start[hop] + share[:, None] * way[hop]
-    line, point = np.divmod(hop, m - 1)
-    return line, place, point + np.minimum(share, 1.0 - 1e-9)
+    shapes = [
+        shapely.Polygon([(lon, lat) for lat, lon in h3.cell_to_boundary(number)])
+        for number in cell.astype(np.uint64)
+    ]
+    return list(map(h3.int_to_str, cell.tolist())), np.array(shapes, dtype=object)

@@ -14,12 +14,16 @@ from trajanon.street_counts.released_lines import ReleasedLines
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_STEPS = 10  # times k; smaller counts are written in steps of k
+_ROUNDED_TO_K_BELOW = 10  # times k; larger counts have two digits
 
 
 def passages(places: dict[str, Ints], line: Ints, part: Ints) -> pd.DataFrame:
-    """Select where each line first comes to each place, in a part of the day that is shown."""
-    first = pd.DataFrame({**places, "line": line, "part": part}).drop_duplicates([*places, "line"])
+    """Select where each line first comes to each place, in a part of the day that is counted.
+
+    ``places`` are columns that number a place together; ``part`` is -1 in no part.
+    """
+    passed = pd.DataFrame({**places, "line": line, "part": part})
+    first = passed.drop_duplicates([*places, "line"])
     return first[first["part"] >= 0]
 
 
@@ -33,12 +37,13 @@ class Counts(NamedTuple):
 
 def counts_of(passed: pd.DataFrame, lines: ReleasedLines) -> Counts:
     """Count the trips and lines of passages."""
-    by = [column for column in passed.columns if column != "line"]
+    place_and_part = [column for column in passed.columns if column != "line"]
     with_trips = passed.assign(trips=lines.trips[passed["line"]])
-    table = with_trips.groupby(by, as_index=False).agg(
+    table = with_trips.groupby(place_and_part, as_index=False).agg(
         trips=("trips", "sum"), lines=("line", "size")
     )
-    return Counts(table, int(lines.trips[passed["line"].unique()].sum()))
+    counted = lines.trips[passed["line"].unique()].sum()
+    return Counts(table, int(counted))
 
 
 def table_of_counts(
@@ -77,7 +82,8 @@ def rounded_counts(counts: Ints, k: int | None) -> Ints:
     [4, 8, 12, 36, 44, 1200]
     """
     least = k or 1
-    digits = np.floor(np.log10(np.maximum(counts, 1)))
-    step = np.where(counts >= _STEPS * least, 10 ** np.maximum(digits - 1, 0), least)
-    rounded = np.floor(counts / step + 0.5) * step
+    digits = 1 + np.floor(np.log10(np.maximum(counts, 1)))
+    for_two_digits = 10 ** np.maximum(digits - 2, 0)
+    step = np.where(counts >= _ROUNDED_TO_K_BELOW * least, for_two_digits, least)
+    rounded = np.floor(counts / step + 0.5) * step  # a half goes up
     return np.asarray(np.maximum(rounded, np.minimum(counts, least)).astype(np.int64))

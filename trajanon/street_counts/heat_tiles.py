@@ -3,7 +3,6 @@
 import gzip
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 LEVELS = 5
 """Zoom levels of a heat map; at each, cells are half as wide as at the one before."""
 
-_FINEST_LEVEL = 14
+_FINEST_ZOOM = 14
 _LARGEST = 5_000_000  # bytes that a page of a phone should have to ask for
 
 
@@ -43,11 +42,11 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
         raise BadInput(f"{path} needs two packages: pip install 'trajanon[cells]'") from error
 
     finest = cell_counts(lines, metres)
-    tiles: dict[int, bytes] = {}
-    for level in range(LEVELS):
-        zoom = _FINEST_LEVEL - level
-        table = finest if level == 0 else cell_counts(lines, metres * 2**level)
-        for (column, row), features in _by_tile(table, zoom):
+    tiles: dict[int, bytes] = {}  # by their numbers in PMTiles
+    for levels_out in range(LEVELS):
+        zoom = _FINEST_ZOOM - levels_out
+        table = finest if levels_out == 0 else cell_counts(lines, metres * 2**levels_out)
+        for (column, row), features in _features_of_tiles(table, zoom):
             layer = {"name": "cells", "features": features}
             sides = tuple(side / 2**zoom for side in (column, row, column + 1, row + 1))
             options = {"quantize_bounds": sides, "y_coord_down": True}
@@ -73,7 +72,7 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
             {
                 "tile_type": TileType.MVT,
                 "tile_compression": Compression.GZIP,
-                "center_zoom": _FINEST_LEVEL - 2,
+                "center_zoom": _FINEST_ZOOM - 2,
                 **bounds,
             },
             {
@@ -84,10 +83,10 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
     return finest
 
 
-def _by_tile(
+def _features_of_tiles(
     table: "GeoDataFrame", zoom: int
-) -> Iterator[tuple[tuple[int, int], list[dict[str, object]]]]:
-    """Yield the features of each tile that has any."""
+) -> list[tuple[tuple[int, int], list[dict[str, object]]]]:
+    """List column and row of each tile that cells touch, and its cells as features."""
     features = defaultdict[tuple[int, int], list[dict[str, object]]](list)
     for shape, trips in zip(table.geometry, table.trips.tolist(), strict=True):
         flat = shapely.transform(shape, _mercator)
@@ -97,7 +96,7 @@ def _by_tile(
         for column in range(int(west * 2**zoom), int(east * 2**zoom) + 1):
             for row in range(int(top * 2**zoom), int(bottom * 2**zoom) + 1):
                 features[column, row].append(feature)
-    yield from sorted(features.items())
+    return sorted(features.items())
 
 
 def _mercator(places: Floats) -> Floats:

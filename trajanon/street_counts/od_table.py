@@ -26,9 +26,9 @@ _POLYGON_TYPES = (3, 6)  # of shapely: polygons, and several of them
 
 
 class _Ends(NamedTuple):
-    """In which zones lines begin and end, with names and middles of these zones."""
+    """In which zones lines begin and end, with names and middles of all zones."""
 
-    zone: Ints  # -1 for none, (n, 2)
+    zone: Ints  # row in the others, -1 outside all zones, (n, 2)
     names: NDArray[np.object_]  # (z,)
     middles: Floats  # latitude and longitude, (z, 2)
 
@@ -81,26 +81,28 @@ def zone_flows(
     import shapely
 
     lines = lines_to_count(release)
-    points = lines.points[:, [0, -1]]
-    in_cells = isinstance(zones, int | float)
-    ends = _ends_in_cells(points, zones) if in_cells else _ends_in_polygons(points, zones)
+    first_and_last = lines.points[:, [0, -1]]
+    if isinstance(zones, int | float):
+        ends = _ends_in_cells(first_and_last, zones)
+    else:
+        ends = _ends_in_polygons(first_and_last, zones)
 
     parts = tuple(parts)
-    departure = np.zeros(len(points)) if lines.times is None else lines.times[:, 0]
+    departure = np.zeros(len(ends.zone)) if lines.times is None else lines.times[:, 0]
     part = parts_of(departure, lines.clock, parts)
     inside = np.flatnonzero((ends.zone >= 0).all(axis=1))
     origin, destination = ends.zone[inside].T
     passed = passages({"from": origin, "to": destination}, inside, part[inside])
     counts = counts_of(passed, lines)
 
-    rows = counts.table[["from", "to"]].to_numpy()
-    between = shapely.linestrings(ends.middles[rows][:, :, ::-1]) if len(rows) else []
-    names = {"from_zone": ends.names[rows[:, 0]], "to_zone": ends.names[rows[:, 1]]}
-    return table_of_counts(pd.DataFrame(names), between, counts, lines, parts)
+    flows = counts.table[["from", "to"]].to_numpy()
+    arrows = shapely.linestrings(ends.middles[flows][:, :, ::-1]) if len(flows) else []
+    names = {"from_zone": ends.names[flows[:, 0]], "to_zone": ends.names[flows[:, 1]]}
+    return table_of_counts(pd.DataFrame(names), arrows, counts, lines, parts)
 
 
 def _ends_in_cells(points: Floats, metres: float) -> _Ends:
-    """Find the square cells of ends, (n, 2, 2)."""
+    """Find the square cells of the ends of lines, (n, 2, 2): both, latitude and longitude."""
     if not 1.0 <= metres < np.inf:
         raise BadInput(f"a cell must be at least 1 metre wide (got {metres:g})")
 
@@ -111,7 +113,7 @@ def _ends_in_cells(points: Floats, metres: float) -> _Ends:
 
 
 def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
-    """Find the polygons of ends, (n, 2, 2); of several, the first."""
+    """Find the polygons of the same; of several that hold an end, the first."""
     import shapely
 
     if zones.crs is None:
@@ -124,13 +126,14 @@ def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
     column = next((name for name in _NAME_COLUMNS if name in zones.columns), None)
     labels = range(len(zones)) if column is None else zones[column]
     names = np.array([plain_text(str(label)) for label in labels], dtype=object)
-    for name in names[pd.Index(names).duplicated()]:
-        raise BadInput(f"several zones have the same {column}: {name}")
+    repeated = names[pd.Index(names).duplicated()]
+    if len(repeated):
+        raise BadInput(f"several zones have the same {column}: {repeated[0]}")
 
-    ends = shapely.points(points.reshape(-1, 2)[:, ::-1])
-    end, polygon = shapely.STRtree(polygons).query(ends, predicate="intersects")
-    first = pd.Series(polygon).groupby(end).min()
-    zone = first.reindex(range(len(ends)), fill_value=-1).to_numpy()
+    places = shapely.points(points.reshape(-1, 2)[:, ::-1])
+    place, polygon = shapely.STRtree(polygons).query(places, predicate="intersects")
+    first = pd.Series(polygon).groupby(place).min()
+    zone = first.reindex(range(len(places)), fill_value=-1).to_numpy()
 
     middles = shapely.get_coordinates(shapely.point_on_surface(polygons))[:, ::-1]
     return _Ends(zone.reshape(points.shape[:2]), names, middles)

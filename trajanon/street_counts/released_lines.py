@@ -33,12 +33,12 @@ class ReleasedLines:
     @classmethod
     def of(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
         """Select each line of a release once."""
-        line = line_numbers(release.points, release.times)
-        first = np.unique(line, return_index=True)[1]
+        line_of_row = line_numbers(release.points, release.times)
+        first = np.unique(line_of_row, return_index=True)[1]
 
         return cls(
             points=release.points[first],
-            trips=np.bincount(line),
+            trips=np.bincount(line_of_row),
             times=None if release.times is None else release.times[first],
             clock=clock_of(release),
             attribution=release.attribution,
@@ -54,23 +54,27 @@ class ReleasedLines:
         if self.clock is None:
             return plain
 
-        # From the middle of the first step up to the middle of the last one, times are less rough.
+        # Times are rounded, so they stay for some hops of a line and then rise by a step. From the
+        # middle of the first such rise up to the middle of the last one, they are less rough.
         n, m = times.shape
         row = np.arange(n)
-        up = np.diff(times, axis=1) > 0.0
-        first = up.argmax(axis=1)
-        last = m - 2 - up[:, ::-1].argmax(axis=1)
+        rises = np.diff(times, axis=1) > 0.0
+        first = rises.argmax(axis=1)
+        last = m - 2 - rises[:, ::-1].argmax(axis=1)
         middle = 0.5 * (times[:, 1:] + times[:, :-1])
-        between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
-        smooth = np.where(last > first, between, plain)
+        between = middle[row, last] - middle[row, first]
+        of_whole_line = between * (m - 1) / np.maximum(last - first, 1)
+
+        # A line with one rise alone has nothing between.
+        smooth = np.where(last > first, of_whole_line, plain)
         # But on the whole too short, and plain differences are not.
         return np.asarray(smooth * (plain.sum() / max(smooth.sum(), 1.0)))
 
     def batch(self, begin: int, size: int) -> "ReleasedLines":
-        """Select a number of lines from one on."""
-        lines = slice(begin, begin + size)
-        times = None if self.times is None else self.times[lines]
-        return ReleasedLines(self.points[lines], self.trips[lines], times, self.clock)
+        """Select so many lines, from one on."""
+        rows = slice(begin, begin + size)
+        times = None if self.times is None else self.times[rows]
+        return ReleasedLines(self.points[rows], self.trips[rows], times, self.clock)
 
 
 def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
@@ -99,10 +103,13 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
 
 
 def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:
-    """Compute when lines are at places on them, in points from the first; NaN without times."""
+    """Compute when lines are at places on them, in points from the first; NaN without times.
+
+    ``times`` are those of all lines, (n, m); ``line`` and ``place`` have an entry for each place.
+    """
     if times is None:
         return np.full(len(line), np.nan)
-    before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
-    then = times[line, before]
-    after = times[line, before + 1]
-    return np.asarray(then + (place - before) * (after - then))
+    point_before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
+    before = times[line, point_before]
+    after = times[line, point_before + 1]
+    return np.asarray(before + (place - point_before) * (after - before))

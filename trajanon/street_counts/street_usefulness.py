@@ -16,6 +16,7 @@ BUSIEST_STREETS = 1_000
 FEWEST = 4
 """Trips on a street that is compared."""
 FEWEST_FOR_SPEED = 20
+"""Trips on a street of which the speed is compared."""
 _VOLUME_CLASSES = (FEWEST, 20, 50, 100, 200)
 
 
@@ -36,12 +37,12 @@ def compared_streets(
 ) -> StreetUsefulness:
     """Compare the streets of a release with those of its originals, matched alike."""
     one_each = np.ones(len(originals), np.int64)
-    counted = ReleasedLines(originals.points, one_each, originals.times)
-    before, after = (
+    as_lines = ReleasedLines(originals.points, one_each, originals.times)
+    of_originals, of_release = (
         count_on_streets(lines, roads.network).table.set_index("state")[["trips", "speed"]]
-        for lines in (counted, release)
+        for lines in (as_lines, release)
     )
-    streets = before.join(after.add_suffix("_released"), how="outer")
+    streets = of_originals.join(of_release.add_suffix("_released"), how="outer")
     streets["metres"] = roads.network.street_length[streets.index // 2]
     return street_usefulness(streets.fillna({"trips": 0, "trips_released": 0}))
 
@@ -56,24 +57,24 @@ def street_usefulness(streets: pd.DataFrame) -> StreetUsefulness:
 
     before = streets["trips"]
     after = streets["trips_released"]
-    error = (after - before).abs() / before.clip(lower=1)
+    volume_error = (after - before).abs() / before.clip(lower=1)
     busiest = before[before > 0].nlargest(BUSIEST_STREETS).index
     names = [f"{low} to {high - 1}" for low, high in pairwise(_VOLUME_CLASSES)]
     names.append(f"{_VOLUME_CLASSES[-1]} or more")
     volume_class = pd.cut(before, [*_VOLUME_CLASSES, np.inf], right=False, labels=names)
 
     enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
-    change = (streets["speed_released"] / streets["speed"] - 1.0)[enough].abs()
+    speed_error = (streets["speed_released"] / streets["speed"] - 1.0)[enough].abs()
 
     used = before >= FEWEST
     # Where all volumes are equal, they have no order.
     ordered = min(before[used].nunique(), after[used].nunique()) > 1
-    in_place = float((np.minimum(before, after) * streets["metres"]).sum())
+    metres_in_place = float((np.minimum(before, after) * streets["metres"]).sum())
     return StreetUsefulness(
         streets=int(used.sum()),
         order=float(spearmanr(before[used], after[used]).statistic) if ordered else None,
-        busiest_error=float(error[busiest].median()) if len(busiest) else 0.0,
-        error=error.groupby(volume_class, observed=True).median().to_dict(),
-        on_right_street=in_place / max(float((before * streets["metres"]).sum()), 1.0),
-        speed_error=float(change.median()) if change.notna().any() else None,
+        busiest_error=float(volume_error[busiest].median()) if len(busiest) else 0.0,
+        error=volume_error.groupby(volume_class, observed=True).median().to_dict(),
+        on_right_street=metres_in_place / max(float((before * streets["metres"]).sum()), 1.0),
+        speed_error=float(speed_error.median()) if speed_error.notna().any() else None,
     )

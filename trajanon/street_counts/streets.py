@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
     from shapely import LineString
 
-_LEAST_WAY = 10.0  # metres, or half of a street, that a line must go to count on it
+_LEAST_WAY = 10.0  # metres, or half of a shorter street, that a line must go to count on it
 _LINES_PER_SEARCH = 5_000
 
 
@@ -109,10 +109,10 @@ def count_on_streets(
     ``speed`` in km/h, which is NaN without times.
     """
     n, m = lines.points.shape[:2]
-    place = ["state", "part"]
+    street_and_part = ["state", "part"]
     tables = list[pd.DataFrame]()
     counted = 0
-    on_roads = 0.0
+    hops_on_roads = 0.0  # from point to point, times trips
 
     for begin in range(0, n, _LINES_PER_SEARCH):
         progress("Following lines on roads", begin, n)
@@ -120,54 +120,54 @@ def count_on_streets(
         ways = traced(batch.points, network)
         part = parts_of(times_at(batch.times, ways.line, ways.entered), batch.clock, parts)
         trips = batch.trips[ways.line]
-        on_roads += float((trips * (ways.left - ways.entered)).sum())
+        hops_on_roads += float((trips * (ways.left - ways.entered)).sum())
 
         least = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
-        long = ways.metres >= least
-        passed = passages({"state": ways.state[long]}, ways.line[long], part[long])
+        uses = ways.metres >= least
+        passed = passages({"state": ways.state[uses]}, ways.line[uses], part[uses])
         in_batch = counts_of(passed, batch)
         counted += in_batch.counted
 
         driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * ways.metres})
         driven["seconds"] = trips * _seconds_on_streets(batch, ways)
-        sums = driven.groupby(place, as_index=False).sum()
-        tables.append(in_batch.table.merge(sums, on=place))
+        sums = driven.groupby(street_and_part, as_index=False).sum()
+        tables.append(in_batch.table.merge(sums, on=street_and_part))
 
-    table = pd.concat(tables).groupby(place, as_index=False).sum()
+    table = pd.concat(tables).groupby(street_and_part, as_index=False).sum()
     table["speed"] = 3.6 * table["metres"] / table["seconds"].where(table["seconds"] > 0.0)
-    whole = float(lines.trips.sum() * (m - 1))
-    return Counts(table, counted, on_roads / max(whole, 1.0))
+    hops = float(lines.trips.sum() * (m - 1))
+    return Counts(table, counted, hops_on_roads / max(hops, 1.0))
 
 
 def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
-    """Compute how long lines take for each street that they enter."""
+    """Compute how many seconds lines take for each street that they enter, as `ways` lists them."""
     if lines.clock is None:
         left = times_at(lines.times, ways.line, ways.left)
         return left - times_at(lines.times, ways.line, ways.entered)
 
     # Times are rounded: each line has one speed on all of its streets.
     n, m = lines.points.shape[:2]
-    points = np.bincount(ways.line, ways.left - ways.entered, n)
+    share_on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
-    pace = lines.seconds / (m - 1) * points / metres
-    return np.asarray(pace[ways.line] * ways.metres)
+    seconds_a_metre = lines.seconds * share_on_roads / metres
+    return np.asarray(seconds_a_metre[ways.line] * ways.metres)
 
 
 def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[LineString]"]:
-    """Return what OpenStreetMap says of streets in a direction, and draw them."""
+    """Return a row of what OpenStreetMap says of each state, and draw it."""
     import shapely
 
     if (osm := roads.osm) is None:
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
     network = roads.network
-    street, back = np.divmod(state, 2)
-    tags = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
+    street, is_back = np.divmod(state, 2)
+    kinds_and_names = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
 
     ways = list[str]()
     ends = list[Ints]()
     shapes = list[shapely.LineString]()
     first, last = ends_of_streets(network.street)
-    for number, backwards in zip(street, back, strict=True):
+    for number, backwards in zip(street, is_back, strict=True):
         segments = slice(first[number], last[number] + 1)
         step = -1 if backwards else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
@@ -180,8 +180,8 @@ def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[L
         "osm_way": ways,
         "from_node": from_node,
         "to_node": to_node,
-        "highway": [plain_text(kind) for kind, _ in tags],
-        "name": [plain_text(name) or None for _, name in tags],
+        "highway": [plain_text(kind) for kind, _ in kinds_and_names],
+        "name": [plain_text(name) or None for _, name in kinds_and_names],
         "length_m": network.street_length[street].round(1),
     }
     return pd.DataFrame(tags_and_ends), shapes

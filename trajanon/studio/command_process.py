@@ -59,7 +59,7 @@ async def start(words: Sequence[str], folder: Path) -> Process:
 
 
 async def lines_of(process: Process, answer: Answer) -> AsyncIterator[Spoken]:
-    """Yield what a command says while it runs; the answer is complete at the end."""
+    """Yield what a command says while it runs, and write the rest of it into the answer."""
     assert process.stdout is not None
     assert process.stderr is not None
     output = asyncio.create_task(process.stdout.read())
@@ -72,7 +72,7 @@ async def lines_of(process: Process, answer: Answer) -> AsyncIterator[Spoken]:
                 answer.messages.append(spoken["message"])
             answer.problem = spoken.get("problem", answer.problem)
             yield spoken
-        elif line:  # of a defect, whose traceback ends with its reason
+        elif line:  # of a traceback, which ends with the reason
             answer.problem = {"sentence": line}
 
     answer.output = (await output).decode(errors="replace")

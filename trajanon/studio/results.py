@@ -36,9 +36,12 @@ class Columns:
     @classmethod
     def of(cls, extraction: Table) -> "Columns":
         """Read them from what `extract` says."""
-        uses = columns_read(extraction)
-        roles = {role: name for use in reversed(uses) for role, name in use.roles.items()}
-        names = [name for use in uses for name in (*use.roles.values(), *use.unused)]
+        roles = dict[str, str]()
+        names = list[str]()
+        for use in columns_read(extraction):
+            roles = {**use.roles, **roles}  # the first table with a role decides
+            names += [*use.roles.values(), *use.unused]
+
         possible = Provenance.read(extraction).source.possible_persons
         persons = {column.column: column.values for column in possible}
         return cls(roles, list(dict.fromkeys(names)), persons)
@@ -52,14 +55,12 @@ class Columns:
         self, role: str, names: Sequence[str], chosen: Choice, *, folders: bool
     ) -> dict[Choice, str]:
         """Return what can be chosen for a role, in words; columns that may name people first."""
-        automatic = self.roles.get(role, "")
         words: dict[Choice, str] = {"": "Not chosen yet" if role == "subject" else "None found"}
-        if automatic and automatic != chosen:
-            words[""] = f"{automatic} (found)"
+        if self.roles.get(role, chosen) != chosen:
+            words[""] = f"{self.roles[role]} (found)"
 
         likely = self.persons if role == "subject" else {}
-        columns = [*likely, *(name for name in names if name not in likely)]
-        for name in columns:
+        for name in dict.fromkeys([*likely, *names]):
             if name.strip() == name and not set(name) & _NOT_IN_NAMES:
                 values = f" ({likely[name]:,} different)" if name in likely else ""
                 words[name] = f"{name}{values}"
@@ -141,43 +142,12 @@ class Answer(msgspec.Struct):
     answer: str
 
 
-class Attack(msgspec.Struct):
-    """How often an attack is right."""
-
-    name: str
-    knows: str
-    question: str
-    against: str
-    expected: float
-
-
-class Moved(msgspec.Struct):
-    """How far points moved, in metres."""
-
-    mean: float
-
-
-class Utility(msgspec.Struct):
-    """What a release costs."""
-
-    displacement: Moved
-
-
 class Evaluation(msgspec.Struct):
     """What the page shows of an evaluation."""
 
     k: int
     verdict: Verdict
     answers: Sequence[Answer]
-    attacks: Sequence[Attack]
-    utility: Utility
-
-    @property
-    def best_attack(self) -> Attack:
-        """The attack that finds a person's row most often."""
-        tried = (attack for attack in self.attacks if attack.against == "release")
-        picking = (attack for attack in tried if attack.question == "singling out")
-        return max(picking, key=lambda attack: attack.expected)
 
 
 class MadeRelease(NamedTuple):

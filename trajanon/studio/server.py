@@ -26,7 +26,7 @@ from trajanon.common.errors import FileProblem
 from trajanon.studio.studio_page import Page
 from trajanon.studio.work import DOOR, PAGE, SETTINGS, Commands, Problem, Work
 
-MOST = 1_000_000_000  # bytes that come through the browser
+LARGEST_UPLOAD = 1_000_000_000  # bytes; larger files are named by their paths
 
 _DOOR = Template((Path(__file__).parent / "door.html").read_text(encoding="utf-8"))
 _LONGEST_CODE = 1_000  # bytes of what is sent to the door
@@ -45,13 +45,14 @@ def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
 
 
 def _serve(work: Work, *, browser: bool) -> None:
+    """Serve the page of some work on a free port, and open it, if asked to, in the browser."""
     page = Page(work)
     ui.page("/", title="trajanon studio")(page.show)
-    app.get("/out/{name}")(lambda name: _out(work, name))
+    app.get("/out/{name}")(lambda name: _file_shown(work, name))
 
     @app.put("/files/{name}")
     async def bring(name: str, request: Request) -> Response:
-        answer = await _bring(work, name, request)
+        answer = await _uploaded(work, name, request)
         page.refresh()
         return answer
 
@@ -95,7 +96,8 @@ def _serve(work: Work, *, browser: bool) -> None:
     )
 
 
-def _out(work: Work, name: str) -> Response:
+def _file_shown(work: Work, name: str) -> Response:
+    """Return a file that the page shows, or that can be saved."""
     if name == SETTINGS and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name
@@ -110,7 +112,7 @@ def _out(work: Work, name: str) -> Response:
     return FileResponse(file, headers=headers)
 
 
-async def _bring(work: Work, name: str, request: Request) -> Response:
+async def _uploaded(work: Work, name: str, request: Request) -> Response:
     """Take a file that comes through the browser, up to a gigabyte, whatever its headers say."""
     work.problem = None
     announced = request.headers.get("x-bytes", "0")
@@ -124,7 +126,7 @@ async def _bring(work: Work, name: str, request: Request) -> Response:
         with replacing(work.folder / "files" / name) as (draft,), draft.open("wb") as file:
             async for piece in request.stream():
                 size += len(piece)
-                if max(size, int(announced)) > MOST:
+                if max(size, int(announced)) > LARGEST_UPLOAD:
                     refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
                     raise FileProblem("it is over a gigabyte: enter its path instead")
                 file.write(piece)
@@ -143,7 +145,9 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, port: int, code: str) -> None:
-        self.app, self.port, self.code = app, port, code
+        self.app = app
+        self.port = port
+        self.code = code
         self.cookie = f"trajanon-{port}"  # cookies do not tell ports apart
         self.secret = token_urlsafe(32)
 
@@ -153,30 +157,32 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
-        asked = HTTPConnection(scope)
+        request = HTTPConnection(scope)
         enters = scope["type"] == "http" and (scope["method"], scope["path"]) == ("POST", "/enter")
-        if not self._is_from_here(asked, enters=enters):
+        if not self._is_from_here(request, enters=enters):
             answer: Response = PlainTextResponse(
                 "This page opens on its own machine only.", HTTPStatus.FORBIDDEN
             )
         elif enters:
             answer = await self._entered(Request(scope, receive))
-        elif _is(asked.cookies.get(self.cookie), self.secret):
+        elif _is_equal(request.cookies.get(self.cookie), self.secret):
             await self.app(scope, receive, send)
             return
         else:
-            answer = _door()
+            answer = _asks_for_code()
 
         if scope["type"] == "http":
             await answer(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    def _is_from_here(self, asked: HTTPConnection, *, enters: bool) -> bool:
-        """Whether no other site asks; a file, which has no origin, may only send the code."""
-        host, origin = asked.headers.get("host"), asked.headers.get("origin")
-        own = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
-        return host in own and origin in {None, f"http://{host}", *["null"] * enters}
+    def _is_from_here(self, request: HTTPConnection, *, enters: bool) -> bool:
+        """Return whether no other site asks; a file, of origin "null", may only send the code."""
+        host = request.headers.get("host")
+        origin = request.headers.get("origin")
+        if host not in (f"127.0.0.1:{self.port}", f"localhost:{self.port}"):
+            return False
+        return origin in (None, f"http://{host}") or (enters and origin == "null")
 
     async def _entered(self, request: Request) -> Response:
         """Let in whoever posts the code."""
@@ -184,10 +190,10 @@ class Guard:
         async for piece in request.stream():
             sent += piece
             if len(sent) > _LONGEST_CODE:
-                return _door()
+                return _asks_for_code()
         (code,) = parse_qs(sent.decode(errors="replace")).get("code", [""])[:1]
-        if not _is(code.strip(), self.code):
-            return _door()
+        if not _is_equal(code.strip(), self.code):
+            return _asks_for_code()
 
         # A redirection would come from the file, and browsers would keep the cookie from it.
         inside = HTMLResponse('<script>location.replace("/")</script>')
@@ -195,11 +201,12 @@ class Guard:
         return inside
 
 
-def _door() -> Response:
-    """Ask for the code."""
+def _asks_for_code() -> Response:
+    """Return the page that asks for the code."""
     page = _DOOR.substitute(address="", code="", script="")
     return HTMLResponse(page, HTTPStatus.FORBIDDEN)
 
 
-def _is(given: str | None, secret: str) -> bool:
+def _is_equal(given: str | None, secret: str) -> bool:
+    """Compare a text with a secret in a time that tells nothing of it."""
     return given is not None and compare_digest(given.encode(), secret.encode())

@@ -11,7 +11,6 @@ from urllib.parse import quote
 from nicegui import Client, app, background_tasks, ui
 
 from trajanon.cli.options import MAP
-from trajanon.common.number_text import enumerated, metres, two_digits
 from trajanon.data import sample
 from trajanon.evaluation.publisher import Publisher
 from trajanon.studio.fields import AREA, BY_NAME, FIELDS, USUAL_ROLES, Choice, FormField
@@ -33,7 +32,7 @@ _REPLACE_PAGE = """setTimeout(() => {
 }, 50)"""
 
 _FIRST_WORDS = ("title", "name", "contact", "licence", "purpose")
-"""Words of the publisher that are asked for at first."""
+"""Words of the publisher that are not folded away."""
 
 _RUNS = {LOOK: "Read the files", RELEASE: "Make the release"}
 """The words of the buttons that run commands."""
@@ -47,7 +46,8 @@ class Page:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self._drawn: Mapping[str, object] = {}  # what each part that is updated shows
+        # What each part that is updated shows, by the name of the method that draws it.
+        self._drawn: Mapping[str, object] = {}
 
     def show(self) -> None:
         """Build the page for a tab."""
@@ -80,29 +80,27 @@ class Page:
                 ui.button("Add", on_click=lambda: self._add(path.value)).props("no-caps")
                 use_sample = ui.button("Use the sample", on_click=lambda: self._add(str(sample())))
                 use_sample.props("outline no-caps")
-            self.beside("files")
+            self.problem_beside("files")
             self.files()
             with ui.expansion(AREA).classes("w-full"):
-                _fields(self.work, [form_field for form_field in FIELDS if form_field.folded])
-            self._button(LOOK, "look")
-            self.beside("look")
-            with self._old(LOOK, "look"):
+                _show_fields(self.work, [form_field for form_field in FIELDS if form_field.folded])
+            self._command_button(LOOK, "look")
+            self.problem_beside("look")
+            with self._marked_if_old(LOOK, "look"):
                 self.extraction()
 
     def _show_choices(self) -> None:
         with _section("2. Release"):
             of_release = (form_field for form_field in FIELDS if form_field.command != "columns")
-            _fields(self.work, [form_field for form_field in of_release if not form_field.folded])
-            self._button(RELEASE, "release")
-            self.beside("release")
-            with ui.expansion("The same as commands").classes("w-full"):
-                typed = ui.label().classes("command")
-                typed.bind_text_from(self.work, "chosen", backward=lambda _: self.work.typed)
+            shown = [form_field for form_field in of_release if not form_field.folded]
+            _show_fields(self.work, shown)
+            self._command_button(RELEASE, "release")
+            self.problem_beside("release")
 
     def _show_results(self) -> None:
         with _section("3. May it be published?"):
-            self.beside("verdict")
-            with self._old(RELEASE, "verdict"):
+            self.problem_beside("verdict")
+            with self._marked_if_old(RELEASE, "verdict"):
                 self.release()
         with _section("4. Compare releases"):
             self.comparison()
@@ -116,20 +114,21 @@ class Page:
             "They go into datasheet, certificate and record of processing. None is needed to make "
             "a release."
         )
-        words = {word.name: word for word in fields(Publisher)}
-        first_words = [words.pop(name) for name in _FIRST_WORDS]
+        words = fields(Publisher)
         with ui.element("div").classes("fields"):
-            for word in first_words:
-                self._word(word)
+            for word in words:
+                if word.name in _FIRST_WORDS:
+                    self._show_word(word)
         folded = ui.expansion("More, for the certificate and the record").classes("w-full")
         with folded, ui.element("div").classes("fields"):
-            for word in words.values():
-                self._word(word)
+            for word in words:
+                if word.name not in _FIRST_WORDS:
+                    self._show_word(word)
         button = ui.button("Save them in the documents", on_click=self._publish).props("no-caps")
         self._wait_while_busy(button)
-        self.beside("publisher")
+        self.problem_beside("publisher")
 
-    def _word(self, word: Field[str]) -> None:
+    def _show_word(self, word: Field[str]) -> None:
         """Show a field for one of the publisher's words."""
         box = ui.input(word.metadata["label"]).props("outlined").classes("field")
         box.props["hint"] = word.metadata["hint"]
@@ -138,7 +137,9 @@ class Page:
     def _show_end(self) -> None:
         with _section("7. End"):
             ui.label(f"Everything is in {self.work.folder}, and is removed at the end.")
-            ui.button("Remove everything and end", on_click=self._ask).props("outline no-caps")
+            ui.button("Remove everything and end", on_click=self._ask_to_end).props(
+                "outline no-caps"
+            )
 
     def _show_progress(self) -> None:
         with ui.column().classes("busy").props('role="status"') as panel:
@@ -157,7 +158,7 @@ class Page:
         work = self.work
         parts: dict[str, object] = {
             "files": [*work.files],
-            "beside": work.problem,
+            "problem_beside": work.problem,
             "extraction": (
                 work.results.get("extract"),
                 work.messages.get("extract"),
@@ -185,7 +186,7 @@ class Page:
                 self._wait_while_busy(button)
 
     @ui.refreshable_method
-    def beside(self, place: str) -> None:
+    def problem_beside(self, place: str) -> None:
         """Show beside a button why nothing came of it, and the columns that have to be named."""
         problem = self.work.problem
         if problem is None or problem.place != place:
@@ -199,8 +200,8 @@ class Page:
         commands = LOOK if problem.place == "look" else RELEASE
         if "lat" in problem.roles:
             ui.label("A file without such columns holds no tracks: remove it.")
-        self._columns(problem.roles, problem.columns)
-        self._button(commands, problem.place, "Try again")
+        self._show_columns(problem.roles, problem.columns)
+        self._command_button(commands, problem.place, "Try again")
 
     @ui.refreshable_method
     def extraction(self) -> None:
@@ -211,12 +212,12 @@ class Page:
             ui.label(sentence)
         columns = self.work.columns
         if columns.names:
-            self._columns(USUAL_ROLES, columns.names)
+            self._show_columns(USUAL_ROLES, columns.names)
             ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
         if Provenance.read(extraction).source.nameless:
             _show_field(BY_NAME["nameless"], self.work.chosen)
 
-    def _columns(self, roles: Sequence[str], names: Sequence[str]) -> None:
+    def _show_columns(self, roles: Sequence[str], names: Sequence[str]) -> None:
         """Show a list of columns for each role."""
         columns = self.work.columns
         with ui.element("div").classes("fields"):
@@ -265,24 +266,13 @@ class Page:
             ui.label("Make a release first. Then compare it with others, such as of a larger k.")
             return
         with ui.element("table"), ui.element("tbody"):
-            for title, text in _COMPARED.items():
+            for title, texts in _compared(releases).items():
                 with ui.element("tr"):
                     _cell("th", title)
-                    for release in releases:
-                        cell = _cell("th" if title == "Release" else "td", text(release))
+                    for release, text in zip(releases, texts, strict=True):
+                        cell = _cell("th" if title == "Release" else "td", text)
                         if title == "Verdict":
                             cell.classes(release.evaluation.verdict.colour)
-            with ui.element("tr"):
-                _cell("th", "Choices")
-                for release in releases:
-                    self._use_again(release)
-
-    def _use_again(self, release: MadeRelease) -> None:
-        """Show a button that brings the choices of a release back."""
-        with ui.element("td"):
-            chosen = self.work.chosen
-            button = ui.button("Use again", on_click=lambda: chosen.update(release.chosen))
-            button.props("flat no-caps dense")
 
     @ui.refreshable_method
     def links(self) -> None:
@@ -296,38 +286,34 @@ class Page:
         links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
 
     @contextmanager
-    def _old(self, commands: Sequence[str], place: str) -> Iterator[None]:
-        """Mark results that are not those of what is chosen, with what happened and a button."""
+    def _marked_if_old(self, commands: Sequence[str], place: str) -> Iterator[None]:
+        """Mark results that are not those of what is chosen, with a button that makes them."""
         with ui.element("div").classes("old").props('role="status"') as note:
-            reason = ui.label()
-            reason.bind_text_from(self.work, "chosen", backward=lambda _: self._why_old(commands))
-            self._button(commands, place, f"{_RUNS[tuple(commands)]} again")
+            ui.label(
+                "Out of date: choices or files have changed since, or a later step failed or was "
+                "stopped."
+            )
+            self._command_button(commands, place, f"{_RUNS[tuple(commands)]} again")
         note.bind_visibility_from(
             self.work, "chosen", backward=lambda _: self.work.is_old(commands)
         )
         with ui.column().classes("given"):
             yield
 
-    def _why_old(self, commands: Sequence[str]) -> str:
-        """Write why results are out of date."""
-        if not self.work.is_old(commands):
-            return ""
-        if changed := self.work.changes(commands):
-            return f"Out of date: you changed {enumerated(changed)}."
-        return "Out of date: a later step failed or was stopped, or its documents changed."
-
     # What buttons do.
 
-    def _button(self, commands: Sequence[str], place: str, text: str = "") -> None:
+    def _command_button(self, commands: Sequence[str], place: str, text: str = "") -> None:
         """Show a button that runs commands."""
         words = text or _RUNS[tuple(commands)]
         button = ui.button(words, on_click=lambda: self._run(commands, place)).props("no-caps")
         self._wait_while_busy(button)
 
     def _wait_while_busy(self, button: ui.button) -> None:
+        """Disable a button while a command is at work."""
         button.bind_enabled_from(self.work, "busy", backward=lambda busy: not busy)
 
     async def _run(self, commands: Sequence[str], place: str) -> None:
+        """Run commands, and show what came of them; a problem beside the button of a place."""
         client = ui.context.client  # of the tab, while the button may be replaced
         if not self.work.busy:
             self.work.problem = None
@@ -342,6 +328,7 @@ class Page:
             client.run_javascript(_SHOW_PROBLEM)
 
     def _add(self, path: str) -> None:
+        """Bring a file or folder by its path."""
         file = Path(path.strip()).expanduser()
         if path.strip() and file.exists():
             self._change(self.work.bring, str(file.resolve()))
@@ -355,12 +342,14 @@ class Page:
         self._update(ui.context.client)
 
     async def _use_remedy(self, remedy: Remedy) -> None:
+        """Choose what helps, and make the release again."""
         if self.work.choose(remedy, "verdict"):
             await self._run(RELEASE, "verdict")
         else:
             self._update(ui.context.client)
 
     async def _publish(self) -> None:
+        """Take the publisher's words, and write the documents of a release that is there."""
         self.work.publish_as()
         if self.work.problem is None and self.work.has(RELEASE):
             await self._run(RELEASE, "publisher")
@@ -369,7 +358,8 @@ class Page:
         if self.work.problem is None:
             ui.notify("Saved: they will be in the documents of the release.")
 
-    async def _ask(self) -> None:
+    async def _ask_to_end(self) -> None:
+        """Ask whether everything may be removed."""
         with ui.dialog() as dialog, ui.card():
             ui.label(
                 "Remove the release and everything else that was not saved, and end the studio?"
@@ -401,7 +391,7 @@ def _section(title: str) -> ui.element:
     return section
 
 
-def _fields(work: Work, form_fields: Sequence[FormField]) -> None:
+def _show_fields(work: Work, form_fields: Sequence[FormField]) -> None:
     """Show fields in a grid."""
     with ui.element("div").classes("fields"):
         for form_field in form_fields:
@@ -438,9 +428,19 @@ def _link(words: str, name: str, *, new_tab: bool = True) -> ui.link:
     return ui.link(words, f"/out/{quote(name)}", new_tab=new_tab).classes("block")
 
 
-def _best_attack(release: MadeRelease) -> str:
-    attack = release.evaluation.best_attack
-    return f"{two_digits(attack.expected)} ({attack.name}: knows {attack.knows})"
+def _compared(releases: Sequence[MadeRelease]) -> dict[str, list[str]]:
+    """Write what is shown of releases side by side: a row by its title, with a text for each."""
+    verdicts = [release.evaluation.verdict for release in releases]
+    rows = {
+        "Release": [release.name for release in releases],
+        "Behind each line, at least (k)": [str(release.evaluation.k) for release in releases],
+        "Other choices": [_other_choices(release) for release in releases],
+        "Verdict": [_VERDICTS[verdict.colour] for verdict in verdicts],
+    }
+    # All have the same questions, but for what a trajectory is called.
+    for number, newest in enumerate(releases[0].evaluation.answers):
+        rows[newest.question] = [release.evaluation.answers[number].answer for release in releases]
+    return rows
 
 
 def _other_choices(release: MadeRelease) -> str:
@@ -452,17 +452,3 @@ def _other_choices(release: MadeRelease) -> str:
             end = "" if form_field.label.endswith("?") else ":"
             choices.append(f"{form_field.label}{end} {form_field.words(value)}")
     return "; ".join(choices) or "none"
-
-
-_COMPARED: Mapping[str, Callable[[MadeRelease], str]] = {
-    "Release": lambda release: release.name,
-    "Behind each line, at least (k)": lambda release: str(release.evaluation.k),
-    "Other choices": _other_choices,
-    "Verdict": lambda release: _VERDICTS[release.evaluation.verdict.colour],
-    "Points moved by, on average": lambda release: metres(
-        release.evaluation.utility.displacement.mean
-    ),
-    "Best attack": _best_attack,
-    "Left out": lambda release: release.evaluation.answers[3].answer,
-}
-"""What is shown of releases side by side, a row each."""

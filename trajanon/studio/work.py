@@ -2,13 +2,12 @@
 
 import json
 import re
-import shlex
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from nicegui.binding import BindableProperty
@@ -63,13 +62,6 @@ class Problem:
     columns: Sequence[str] = ()  # that a table has
 
 
-class Chosen(NamedTuple):
-    """What was chosen when a command ran last."""
-
-    choices: Mapping[str, Choice]
-    files_brought: int
-
-
 class Work:
     """Files in one folder, choices, and the command that is at work, if one is."""
 
@@ -98,9 +90,7 @@ class Work:
         self._process: Process | None = None
         self._step = ""
         self._prepared = False  # whether it was said that the program gets ready
-        self._made: dict[str, Table] = {}  # the options with which results were made
-        self._made_with: dict[str, Chosen] = {}
-        self._files_brought = 0
+        self._made: dict[str, Table] = {}  # the options with which commands made their results
 
     # The commands.
 
@@ -155,14 +145,8 @@ class Work:
         is_known = area.lower() in CITIES or "," in area or (self.folder / area).is_file()
         return bool(area) and not is_known
 
-    @property
-    def typed(self) -> str:
-        """How somebody would type what makes the release."""
-        tables = self.tables()
-        lines = (self._words(command, tables[command]) for command in RELEASE)
-        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
-
-    def _words(self, command: str, table: Table) -> list[str]:
+    def command_line(self, command: str, table: Table) -> list[str]:
+        """Return the words by which somebody would run a command with options, from its name on."""
         name = _COMMANDS.get(command, command)
         return [name, *words_of(self.commands[name].params, table)]
 
@@ -196,17 +180,6 @@ class Work:
     def is_old(self, commands: Sequence[str]) -> bool:
         """Whether something is shown that is not what was asked for."""
         return self.has(commands) and not self.fresh(*self._needed(commands))
-
-    def changes(self, commands: Sequence[str]) -> list[str]:
-        """Name what was changed since results were made: fields by their labels, and the files."""
-        then = self._made_with[commands[-1]]
-        changed = [
-            f"“{form_field.label}”"
-            for name, form_field in BY_NAME.items()
-            if commands == RELEASE or form_field.command in ("columns", *LOOK)
-            if then.choices[name] != self.chosen[name]
-        ]
-        return [*changed, *["the files"] * (then.files_brought != self._files_brought)]
 
     @property
     def released(self) -> bool:
@@ -278,7 +251,6 @@ class Work:
             self._set_files([*self.files, name])
         self.problem = None
         self._made = {}  # a run that goes on keeps the one before, and what it makes is old
-        self._files_brought += 1
 
     def _set_files(self, files: list[str]) -> None:
         """Name the release after its files, as long as nobody chose a name and there is none."""
@@ -296,7 +268,6 @@ class Work:
             return
         self.problem = None
         self._made = {}
-        self._made_with = {}
         self.results.clear()
         self.messages.clear()
         self.releases.clear()
@@ -350,10 +321,8 @@ class Work:
 
     async def _run(self, commands: Sequence[str], place: str) -> None:
         # As they are now, whatever is chosen, or brought, meanwhile.
-        tables, made = self.tables(), self._made
-        chosen = Chosen(dict(self.chosen), self._files_brought)
-        for command in commands:
-            self._made_with.setdefault(command, chosen)
+        tables = self.tables()
+        made = self._made
 
         for number, command in enumerate(commands, start=1):
             self.problem = self._missing(command, tables[command], place)
@@ -372,8 +341,7 @@ class Work:
             is_base = command in ("extract", "anonymize")
             for old in RELEASE[RELEASE.index(command) :] if is_base else [command]:
                 made.pop(old, None)
-            self._made_with[command] = chosen
-            if not await self._did(command, tables[command], place):
+            if not await self._run_command(command, tables[command], place):
                 return
             made[command] = tables[command]
 
@@ -438,9 +406,9 @@ class Work:
             )
         return None
 
-    async def _did(self, command: str, table: Table, place: str) -> bool:
-        """Run a command, and keep what it says."""
-        name, *options = self._words(command, table)
+    async def _run_command(self, command: str, table: Table, place: str) -> bool:
+        """Run a command, keep its results, and return whether it gave any."""
+        name, *options = self.command_line(command, table)
         as_json = ["--json"] if name in _RESULTS else []
         answer = Answer()
         self._process = await start([name, *as_json, *options], self.folder)

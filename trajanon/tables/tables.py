@@ -16,13 +16,9 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import HEAVIEST, MissingName, Settings, takes_settings
+from trajanon.common.declared_options import HEAVIEST, MissingName, made_of, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
-from trajanon.common.method_parameters import (
-    METHOD_PARAMETERS,
-    MicroaggregateKeywords,
-    search_options,
-)
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averages import averages_of, units_of
@@ -147,7 +143,7 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
         )
 
 
-@takes_settings(Settings, *METHOD_PARAMETERS)
+@takes_settings(MicroaggregateSettings)
 def microaggregate_table(
     path: str | os.PathLike[str] | DataFrame,
     k: int,
@@ -244,7 +240,9 @@ def microaggregate_table(
     3   52
     """
     k = check_k(k)
-    search_options(options)  # before the table is read, which may take long
+    made_of(
+        options, MicroaggregateSettings
+    )  # refuses them before the table is read, which may take long
     for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
             raise BadInput(f"{option} must be a list of names (got {names!r})")

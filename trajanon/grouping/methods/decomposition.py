@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.method_parameters import DecompositionParameters
 from trajanon.grouping.loss import sse
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.problem import Problem, SearchLog
@@ -41,15 +40,15 @@ def decomposition(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="decomposition", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    parameters = problem.parameters_of(DecompositionParameters)
+    settings = problem.settings
     # What the steps would log (V-MDAV's gamma, say) is no choice of the whole method.
     without_log = replace(problem, log=SearchLog())
 
     labels = group_by_distance(without_log)
-    if parameters.exchange_first:
+    if settings.exchange_first:
         labels = swap(without_log, labels)  # step 3
 
-    labels = regroup_parts(problem, labels, parameters.subsets)
+    labels = regroup_parts(problem, labels, settings.subsets)
     return swap(without_log, labels)  # step 7
 
 

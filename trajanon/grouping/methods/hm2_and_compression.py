@@ -12,7 +12,6 @@ import numpy as np
 
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import HeuristicName
-from trajanon.common.method_parameters import CompressionParameters
 from trajanon.grouping.loss import group_means
 from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav, v_mdav
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh
@@ -98,8 +97,8 @@ def find_paths(problem: Problem) -> list[Ints]:
     if c == 1:
         return [_short_path(problem)]
 
-    parameters = problem.parameters_of(CompressionParameters)
-    city, route = _route_through_cities(problem, c, DISTANCE_METHODS[parameters.compress_by])
+    settings = problem.settings
+    city, route = _route_through_cities(problem, c, DISTANCE_METHODS[settings.compress_by])
     place_on_route = np.empty(len(route), dtype=np.int64)
     place_on_route[route] = np.arange(len(route))
 
@@ -108,8 +107,8 @@ def find_paths(problem: Problem) -> list[Ints]:
     keys = {"distance": (problem.records**2).sum(axis=1), "row": rows}
     signs = {"forward": 1, "backward": -1}
 
-    expansions = [name for name in keys if parameters.expansion in (name, "both")]
-    directions = [name for name in signs if parameters.direction in (name, "both")]
+    expansions = [name for name in keys if settings.expansion in (name, "both")]
+    directions = [name for name in signs if settings.direction in (name, "both")]
     return [
         np.lexsort((rows, keys[expansion], signs[direction] * place_on_route[city]))
         for expansion, direction in product(expansions, directions)

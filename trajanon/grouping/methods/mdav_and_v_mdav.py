@@ -10,7 +10,6 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest_pair, nearest_to_group
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.method_parameters import VMdavParameters
 from trajanon.grouping.loss import group_means, sse
 from trajanon.grouping.problem import Problem
 
@@ -281,7 +280,7 @@ def v_mdav(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="v-mdav", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    gamma = problem.parameters_of(VMdavParameters).gamma
+    gamma = problem.settings.gamma
     if gamma is not None:
         return v_mdav_with_gamma(problem, gamma)
 

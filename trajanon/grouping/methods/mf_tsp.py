@@ -13,7 +13,6 @@ import numpy as np
 
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import Effort
-from trajanon.common.method_parameters import MfTspParameters
 from trajanon.common.progress import silent
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
@@ -71,7 +70,7 @@ def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     from scipy.sparse import csr_array  # nothing else of the usual search needs it
 
     n = len(problem.records)
-    near = problem.parameters_of(MfTspParameters).path_neighbours == "near"
+    near = problem.settings.path_neighbours == "near"
     most_steps = problem.k - 1 if near else 1
     steps = range(1, min(most_steps, n - 1) + 1)
     counts = csr_array((n, n), dtype=np.int64)

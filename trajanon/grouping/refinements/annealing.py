@@ -56,6 +56,13 @@ LARGE_PASSES = 4  # at least; with 3, 0.9 % of the SSE are lost
 # Of a table that is one block. After these all runs are compared, and wait for the slowest.
 PASSES_AT_ONCE = 4
 
+LARGEST_K_SOLVED = 5  # up to this k recombination finds the best of a region, or nearly so
+REGION_GROUPS = 25  # in a region, of k records each; fewer, if groups are larger
+REGION_MOVES = 5_000  # per record in a round at most
+REGION_MOVES_SHARE = 2.0  # moves of all rounds together, as a multiple of those of all runs
+REGION_HOT = 0.6  # lower than in runs, which have found where whole groups belong
+REGION_COLD = 0.05
+
 MOVES_PER_PASS = 500  # per record, at most; after each pass blocks are drawn again
 DROPPED_SHARE = 0.01  # of the SSE: the search leaves out axes that hold no more than this
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution, (4096,)
@@ -79,7 +86,8 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
     Several runs end in several local optima; each place in the table gets its groups from the best
     of them. If the budget has recombination, the best partition made of groups of any optimum is
-    found, and descent follows.
+    found, and descent follows. Beyond k = 5, where this leaves more to gain, small regions are then
+    annealed again.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
     in another group are drawn, the nearest most often; either joins the group of the other, or
@@ -134,6 +142,11 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     log.offer(best)
     best = descend(problem, best)
     log.end_step("recombination", best)
+
+    if problem.k > LARGEST_K_SOLVED:
+        best = anneal_regions(problem, best)
+        best = descend(problem, best)
+        log.end_step("regions", best)
     return best
 
 
@@ -212,6 +225,46 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
     shares_of_run, heats = np.transpose(COURSE)
     shares = np.linspace(0.0, 1.0, passes + 1)
     return min(MOVES_PER_PASS, moves), np.exp(np.interp(shares, shares_of_run, np.log(heats)))
+
+
+def anneal_regions(problem: Problem, labels: Ints) -> Ints:
+    """Anneal small regions round after round, and keep each result that is better.
+
+    How good a run ends is a matter of chance, so it is worth while to try again.
+    """
+    labels = dense(labels)
+    if sse(problem.records, labels) == 0.0:
+        return labels
+
+    # Regions are the same to the search as blocks, but smaller, and drawn anew in each round.
+    shared = shared_input(problem, labels)
+    moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
+    passes = max(moves // MOVES_PER_PASS, 1)
+    heats = np.geomspace(REGION_HOT, REGION_COLD, passes + 1)
+    runs = max(problem.budget.runs // block_count(len(labels)), 1)
+    rounds = int(REGION_MOVES_SHARE * runs * problem.budget.moves_per_record / moves)
+
+    def anneal_region(before: Ints, rows: Ints, seed: np.uint64, stop: Event) -> Ints:
+        """Anneal the region of these rows; return its labels, which lose no more than before."""
+        region = block_of(problem, stop, rows)
+        annealed = anneal_block(shared, MOVES_PER_PASS, heats, before, rows, seed, stop)
+        after = cross(region.records, before, descend(region, annealed))
+        # Crossed with the groups before, it can only lose by rounding.
+        gains = sse(region.records, after) < sse(region.records, before)
+        return after if gains else before
+
+    region_size = REGION_GROUPS * problem.k
+    for number in range(rounds):
+        problem.progress("Annealing regions", number, rounds, problem.log.note)
+        regions = list(draw_blocks(shared.problem.records, labels, problem.random, region_size))
+        jobs = []
+        for rows in regions:
+            seed = random_word(problem.random)
+            jobs.append(partial(anneal_region, dense(labels[rows]), rows, seed))
+
+        labels = put_together(zip(regions, in_threads(jobs), strict=True))
+        problem.log.offer(labels)
+    return labels
 
 
 def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:

@@ -12,7 +12,6 @@ from trajanon._kernels.shuffling_and_swapping_moves import (
     shuffling_pass,
 )
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.method_parameters import RcsParameters
 from trajanon.grouping.loss import sse
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import TINY_GAIN, build_groups
@@ -60,9 +59,9 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     k = problem.k
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
     random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
-    parameters = problem.parameters_of(RcsParameters)
-    probability = parameters.shuffle_probability
-    events_left = parameters.max_events
+    settings = problem.settings
+    probability = settings.shuffle_probability
+    events_left = settings.max_events
 
     best = dense(labels)
     lost = sse(groups.records, best)

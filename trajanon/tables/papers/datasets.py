@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import EFFORTS
+from trajanon.common.declared_options import EFFORTS, made_of
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.inputs import regular
-from trajanon.common.method_parameters import MicroaggregateKeywords, search_options
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.files.trajectory_files import read_trajectories
@@ -82,7 +82,7 @@ class Dataset:
         self, k: int, *, progress: Progress = silent, **options: Unpack[MicroaggregateKeywords]
     ) -> Problem:
         """Make the problem of a run: as in the papers, each record is its own subject."""
-        settings, parameters = search_options(options)
+        settings = made_of(options, MicroaggregateSettings)
         return Problem(
             records=self.records,
             k=k,
@@ -91,7 +91,6 @@ class Dataset:
             settings=settings,
             budget=EFFORTS["balanced"],
             progress=progress,
-            parameters=parameters,
         )
 
     def loss(self, labels: Ints) -> float:

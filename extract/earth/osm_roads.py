@@ -1,4 +1,4 @@
-"""The roads of an OpenStreetMap file: as a network for one mode of travel, or to be drawn."""
+"""Read the roads of an OpenStreetMap file: as a network for one mode of travel, or to be drawn."""
 
 import os
 from math import inf
@@ -11,15 +11,16 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import rows_beside
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_file import objects
+from trajanon.extract.earth.osm_objects import objects
 from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 MODES = ("car", "bicycle", "foot", "any")
 
 _KINDS = {row["kind"]: row for row in rows_beside(__file__, "road_kinds.csv")}
-"""By the value of `highway`: for each mode yes, no, or signed, which means that another tag must
-allow it; `dear`, for how many metres one of this road counts where a way is chosen for a car; and
-`drawn`, its rank on maps, 1 for main roads, which come first, and empty for roads never drawn."""
+"""Rows of the table beside this module, by the value of `highway`: for each mode yes, no, or
+signed, which means that another tag must allow it; `dear`, for how many metres one of this road
+counts where a way is chosen for a car; and `drawn`, its rank on maps, 1 for main roads, which come
+first, and empty for roads never drawn."""
 
 # Tags that may allow or forbid a mode, the most exact first. The first tag that a road has holds.
 _ACCESS_TAGS: dict[str, tuple[str, ...]] = {
@@ -98,7 +99,9 @@ def roads_to_follow(
     segments: list[tuple[int, int, int, float]] = []  # its tail, its head, its way, how dear it is
     passable: list[tuple[bool, bool]] = []  # whether from tail to head, and from head to tail
     tags: dict[int, tuple[str, str]] = {}  # kind and name of each way
-    waits: dict[int, float] = {}  # seconds at each node with a `highway` tag, such as a signal
+    waits: dict[
+        int, float
+    ] = {}  # seconds, by the id of nodes with a `highway` tag, as signals have
     nodes_and_ways = EntityFilter(osm.NODE | osm.WAY)
     for thing in objects(pbf, nodes_and_ways, KeyFilter("highway"), locations=True):
         if isinstance(thing, osm.Node):
@@ -134,12 +137,12 @@ def roads_to_follow(
         raise BadInput(f"{pbf} holds no roads for {mode}{region}")
 
     lat, lon = np.array(places).T
-    tails, heads, way_of, how_dear = map(np.array, zip(*segments, strict=True))
-    network, order = streets_of(lat, lon, tails, heads, np.array(passable), how_dear)
+    tails, heads, ways, dear_of_segments = map(np.array, zip(*segments, strict=True))
+    network, order = streets_of(lat, lon, tails, heads, np.array(passable), dear_of_segments)
 
     # The network has its segments in another order than they were read.
     seconds = np.array([waits.get(node, 0.0) for node in node_numbers])
-    in_osm = OsmStreets(np.array(list(node_numbers)), way_of[order], tags, seconds)
+    in_osm = OsmStreets(np.array(list(node_numbers)), ways[order], tags, seconds)
     return RoadsToFollow(network, keep_off, in_osm)
 
 
@@ -164,8 +167,9 @@ def _seconds_at(tags: osm.TagList) -> float:
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     """Return whether a mode may go along a way as it is drawn, and whether back."""
     # Kinds that are not in the table are for no mode; "any" has no column, and takes all others.
+    for_no_mode = dict.fromkeys(MODES, "no")
     kind = tags.get("highway")
-    allowed = _KINDS.get(kind or "", dict.fromkeys(MODES, "no")).get(mode, "yes")
+    allowed = _KINDS.get(kind or "", for_no_mode).get(mode, "yes")
     if allowed == "no" or tags.get("area") == "yes":
         return False, False
 
