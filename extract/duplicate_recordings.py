@@ -159,27 +159,27 @@ class Places:
         """Return pairs of subjects that have copies of one recording, (m, 2)."""
         recorded = _joined(self._recorded)
         pairs = [_alike_without_times(recorded)]
-        for batches_of_times, unit in ((self._slots, _SLOT), (self._fixes, 1)):
-            times = _joined(batches_of_times)
-            near = _near_in_time(times, recorded, unit)
-            costs = np.cumsum(times.places[near[:, 0]])
+        for batches_of_sightings, unit in ((self._slots, _SLOT), (self._fixes, 1)):
+            sightings = _joined(batches_of_sightings)
+            near = _near_in_time(sightings, recorded, unit)
+            costs = np.cumsum(sightings.places[near[:, 0]])
             batches = np.split(near, np.flatnonzero(np.diff(costs // _COMPARED_AT_ONCE)) + 1)
-            pairs += [batch[_are_copies(times, recorded, unit, batch), :2] for batch in batches]
+            pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""
-        times = _joined(self._slots)
-        subject = _joined(self._recorded).subject[times.recording]
-        slot = times.slot
+        sightings = _joined(self._slots)
+        subject = _joined(self._recorded).subject[sightings.recording]
+        slot = sightings.slot
         shared = np.flatnonzero(slot % _MINUTE == 0)
-        key = times.key(subject[shared], slot[shared])
+        key = sightings.key(subject[shared], slot[shared])
         order = np.argsort(key, kind="stable")
         first = np.flatnonzero(np.diff(key[order], prepend=-1))
         if len(first) == len(order):
             return np.empty(0, np.int64)
 
-        where = times.where[shared[order]] / _DIGITS
+        where = sightings.where[shared[order]] / _DIGITS
         reach = _metres(np.minimum.reduceat(where, first), np.maximum.reduceat(where, first))
         far = order[first[np.abs(reach).max(axis=1) > TWO_PLACES]]
         who, how_often = np.unique(subject[shared[far]], return_counts=True)
@@ -255,7 +255,7 @@ def _corners(where: Floats, reach: float) -> list[Floats]:
     return [where + np.column_stack(np.broadcast_arrays(*side)) for side in sides]
 
 
-def _near_in_time(times: _Sightings, recorded: _Recorded, unit: int) -> Ints:
+def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     """Find recordings of two subjects near each other at one time: both, and slots apart, (m, 3).
 
     A slot has so many seconds as the unit.
@@ -267,12 +267,12 @@ def _near_in_time(times: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     most_apart = CLOCKS * hour + late
 
     # One of these places is among any that are enough for copies.
-    is_seldom = times.slot % (FEW * _MINUTE if unit > 1 else 1) == 0
-    has_seldom = np.bincount(times.recording, is_seldom, len(times.places)) > 0.0
-    place = np.flatnonzero(is_seldom | ~has_seldom[times.recording])
-    recording = times.recording[place]
-    slot = times.slot[place].astype(np.int64)
-    where = times.where[place] / _DIGITS
+    is_seldom = sightings.slot % (FEW * _MINUTE if unit > 1 else 1) == 0
+    has_seldom = np.bincount(sightings.recording, is_seldom, len(sightings.places)) > 0.0
+    place = np.flatnonzero(is_seldom | ~has_seldom[sightings.recording])
+    recording = sightings.recording[place]
+    slot = sightings.slot[place].astype(np.int64)
+    where = sightings.where[place] / _DIGITS
 
     def keys(square: Ints, slot: Ints, apart: int) -> Hashes:
         """Hash the square of a place, the time of the hour, and the days around it."""
@@ -284,11 +284,11 @@ def _near_in_time(times: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     by_key = np.argsort(key)
     square = np.empty(len(key), np.int64)
     square[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
-    half = 2 * (place - times.start[recording]) // times.places[recording]
-    half[times.step[recording] < _MINUTE] = 0
-    pace = np.hypot(*times.speed[place].T)
+    half = 2 * (place - sightings.start[recording]) // sightings.places[recording]
+    half[sightings.step[recording] < _MINUTE] = 0
+    pace = np.hypot(*sightings.speed[place].T)
     sought = greatest_of(2 * recording + half, -np.bincount(square)[square], pace <= _FASTEST)
-    sought = sought[times.moves[recording[sought]]]
+    sought = sought[sightings.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
     squares = [cells(corner, 2.01 * _NEAR) for corner in _corners(where[sought], _NEAR)]
@@ -309,37 +309,37 @@ def _near_in_time(times: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     pairs = np.column_stack([recording[first], recording[second], apart])[is_near]
 
     # Each pair once, the shorter before the longer.
-    size = times.places[pairs[:, :2]]
+    size = sightings.places[pairs[:, :2]]
     turned = (size[:, 0] > size[:, 1]) | ((size[:, 0] == size[:, 1]) & (pairs[:, 0] > pairs[:, 1]))
     pairs[turned] = pairs[turned][:, [1, 0, 2]] * [1, 1, -1]
     return np.asarray(pd.DataFrame(pairs).drop_duplicates())
 
 
-def _are_copies(times: _Sightings, recorded: _Recorded, unit: int, pairs: Ints) -> Bools:
+def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: Ints) -> Bools:
     """Mark the pairs that are copies, over all the time they have in common."""
     shorter, longer, apart = pairs.T
-    count = times.places[shorter]
+    count = sightings.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
-    place = times.start[shorter][pair] + _ranks(count)
-    slot = times.slot[place] + apart[pair]
+    place = sightings.start[shorter][pair] + _ranks(count)
+    slot = sightings.slot[place] + apart[pair]
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
         return np.bincount(pair, values, len(pairs)).astype(np.float64, copy=False)
 
     # Places at a time at which the longer one may have one, and those at which it has.
-    first, last = times.start[longer], (times.start + times.places - 1)[longer]
-    inside = (slot >= times.slot[first][pair]) & (slot <= times.slot[last][pair])
-    expected = inside & (slot % times.step[longer][pair] == 0)
-    key = times.key(longer[pair], slot)
-    of_longer = np.minimum(np.searchsorted(times.keys, key), len(times.keys) - 1)
-    common = times.keys[of_longer] == key
+    first, last = sightings.start[longer], (sightings.start + sightings.places - 1)[longer]
+    inside = (slot >= sightings.slot[first][pair]) & (slot <= sightings.slot[last][pair])
+    expected = inside & (slot % sightings.step[longer][pair] == 0)
+    key = sightings.key(longer[pair], slot)
+    of_longer = np.minimum(np.searchsorted(sightings.keys, key), len(sightings.keys) - 1)
+    common = sightings.keys[of_longer] == key
     share = total(pair, inside) / count
     missing = total(pair, expected & ~common)
     pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]
 
     # One clock is late by as much everywhere, and that is all that may be between them.
-    off = _metres(times.where[of_shorter] / _DIGITS, times.where[of_longer] / _DIGITS)
-    pace = (times.speed[of_shorter] + times.speed[of_longer]) / 2.0
+    off = _metres(sightings.where[of_shorter] / _DIGITS, sightings.where[of_longer] / _DIGITS)
+    pace = (sightings.speed[of_shorter] + sightings.speed[of_longer]) / 2.0
     late = total(pair, (off * pace).sum(axis=1))
     late /= np.maximum(total(pair, (pace**2).sum(axis=1)), 1e-9)
     metres = np.hypot(*(off - np.clip(late, -LATE, LATE)[pair, None] * pace).T)
@@ -355,7 +355,7 @@ def _are_copies(times: _Sightings, recorded: _Recorded, unit: int, pairs: Ints) 
     copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
     if unit == 1:
         # Few fixes suffice if they tell seconds, and are not those of buses to the minute.
-        exact = total(pair, (metres <= WIDE) & (times.slot[of_shorter] % 60 != 0))
+        exact = total(pair, (metres <= WIDE) & (sightings.slot[of_shorter] % 60 != 0))
         copies |= (wide >= SHARE * shared) & (exact >= FEW)
 
     # And that over half of the shorter one, nowhere without the longer one.
@@ -373,14 +373,16 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     untimed = comparable[is_untimed]
-    columns = np.column_stack([recorded.points, recorded.signs.reshape(-1, 2 * _SIGNS)])[untimed]
-    hashes = hashes_of(*columns.T.astype(np.float64))
+    signs_in_columns = recorded.signs[untimed].reshape(-1, 2 * _SIGNS).T
+    hashes = hashes_of(recorded.points[untimed], *signs_in_columns)
+    del signs_in_columns
     _, first, equal = np.unique(hashes, return_index=True, return_inverse=True)
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
     untimed = untimed[first]
 
     def axes(recordings: Ints, way: int) -> Floats:
-        signs = recorded.signs[recordings, ::way][:, _SIGNS_SOUGHT] / _DIGITS
+        sought = np.arange(_SIGNS)[::way][_SIGNS_SOUGHT]
+        signs = recorded.signs[recordings[:, None], sought] / _DIGITS
         space = in_space(signs.reshape(-1, 2), EQUATOR).reshape(len(recordings), -1)
         return np.column_stack([space, 2.0 * NARROW * recorded.points[recordings]])
 
@@ -412,19 +414,21 @@ def _ranks(count: Ints) -> Ints:
     return np.asarray(np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count))
 
 
-def _degrees_off(here: Floats, there: Floats) -> Floats:
-    off = there - here
+def _degrees_off(places: Floats, other_places: Floats) -> Floats:
+    """Subtract places from others, across the antimeridian where that is nearer, (n, 2)."""
+    off = other_places - places
     off[..., 1] = wrapped(off[..., 1])
     return off
 
 
-def _metres(here: Floats, there: Floats) -> Floats:
-    """Measure how far places lie to the north and to the east of others."""
-    off = _degrees_off(here, there)
-    off[..., 1] *= np.cos(np.radians(here[..., 0]))
+def _metres(places: Floats, other_places: Floats) -> Floats:
+    """Measure how far other places lie to the north and to the east of places, (n, 2)."""
+    off = _degrees_off(places, other_places)
+    off[..., 1] *= np.cos(np.radians(places[..., 0]))
     return np.asarray(off * DEGREE)
 
 
 def _in_digits(where: Floats) -> Ints:
+    """Round degrees to whole numbers of 1e-7 degrees; what is no number becomes 0."""
     on_earth = np.clip(np.nan_to_num(where), -180.0, 180.0)
     return np.rint(on_earth * _DIGITS).astype(np.int32)

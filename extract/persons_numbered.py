@@ -13,7 +13,7 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
 
-Name = TypeVar("Name", bound=tuple[str | None, ...])
+Name = TypeVar("Name", int, tuple[str | None, ...])
 
 
 class Entered(NamedTuple):
@@ -40,7 +40,8 @@ class Recordings:
 
     def __init__(self, *, subjects_exact: bool = False) -> None:
         self._exact = subjects_exact
-        self._traces: dict[tuple[str, str], int] = {}  # numbers by subject and name
+        # Numbers by hashes: the names of many recordings would fill an extraction's memory.
+        self._traces: dict[int, int] = {}
         # Numbers by name; who has none is the maker of one recording: (None, its name).
         self._subjects: dict[tuple[str | None, ...], int] = {}
         self._repeats = Repeats()
@@ -53,7 +54,7 @@ class Recordings:
         subjects = [(key,) if key else (None, name) for key, name in recordings]
 
         known = len(self._traces)
-        trace = _numbers_of(recordings, self._traces)
+        trace = _numbers_of([_hash(*recording) for recording in recordings], self._traces)
         subject = _numbers_of(subjects, self._subjects)
         return Entered(
             trace=trace,
@@ -119,6 +120,6 @@ def _joined(n: int, pairs: Ints) -> Ints:
 
 
 def _hash(*names: str | None) -> int:
-    """Hash what a subject is known by: its name, or None and that of its recording."""
+    """Hash what a subject is known by: its name, or None and that of its recording; or both."""
     text = repr(names).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.shards.release_of_shards import LinesSeen, of_about
+from trajanon.shards.release_of_shards import LinesCounted, cut_into_parts
 from trajanon.shards.scratch import Scratch
 
 
@@ -31,11 +31,11 @@ def test_who_is_on_a_line_in_two_shards_has_one_row_of_it() -> None:
     table = lines_of_shards(
         (north, [5, 6, 7], [1, 2, 3]), (south, [8, 9], [1, 4]), (north, [10, 11], [3, 5])
     )
-    seen = LinesSeen(timing=None)
-    different = seen.different(table)
+    seen = LinesCounted(timing=None)
+    different = seen.merged(table)
     assert different["line"].to_pylist() == [south, north]
     assert different["copies"].to_pylist() == [2, 4]
-    assert (seen.lines, seen.rows, seen.rowless) == (2, 6, [10])
+    assert (seen.lines, seen.rows, seen.second_rows) == (2, 6, [10])
 
 
 @given(
@@ -48,7 +48,7 @@ def test_parts_hold_all_lines_in_order_whatever_the_buckets(
     table = pa.table({"number": range(len(copies)), "copies": copies})
     ends = sorted({0, len(copies), *(cut for cut in cuts if cut < len(copies))})
     blocks = [table[begin:end] for begin, end in pairwise(ends)]
-    parts = list(of_about(blocks, 10))
+    parts = list(cut_into_parts(blocks, 10))
     assert pa.concat_tables(parts).equals(table)
     number = (np.cumsum(copies) - 1) // 10
     assert [len(part) for part in parts] == np.unique(number, return_counts=True)[1].tolist()

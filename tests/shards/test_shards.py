@@ -39,8 +39,8 @@ from trajanon.grouping.loss import group_means, information_loss, sse, standardi
 from trajanon.release import release
 from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
-from trajanon.shards.parts_table import PartsTable, Rows
-from trajanon.shards.survey import cuts_of
+from trajanon.shards.parts_table import PartsTable, PlacedRows
+from trajanon.shards.survey import keys_of_cuts
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
@@ -224,7 +224,7 @@ def test_each_shard_has_k_subjects_also_of_rows_that_are_not_sampled(
     random = np.random.default_rng(seed)
     rows = rows_at(random.integers(0, n, n), random.integers(0, 12, n))
     k = min(3, len(np.unique(rows.person)))
-    cuts = cuts_of(rows.take(np.arange(n) % 2 == 0), k, shards)
+    cuts = keys_of_cuts(rows.take(np.arange(n) % 2 == 0), k, shards)
     assert len(cuts) < shards
     shard = np.searchsorted(cuts, rows.key, side="right")
     if len(cuts):
@@ -232,14 +232,14 @@ def test_each_shard_has_k_subjects_also_of_rows_that_are_not_sampled(
         assert subjects_per_group(shard, dense(rows.person.astype(np.int64))).min() >= k
 
 
-def rows_at(key: Ints, person: Ints) -> Rows:
-    return Rows(np.zeros((len(key), 2), dtype=np.float32), key, person.astype(np.uint64))
+def rows_at(key: Ints, person: Ints) -> PlacedRows:
+    return PlacedRows(np.zeros((len(key), 2), dtype=np.float32), key, person.astype(np.uint64))
 
 
 def test_shards_are_as_large_as_each_other() -> None:
     numbers = np.random.default_rng(0).permutation(5000)
     for shards in (2, 3, 7, 10):
-        cuts = cuts_of(rows_at(numbers, numbers), 5, shards)
+        cuts = keys_of_cuts(rows_at(numbers, numbers), 5, shards)
         sizes = np.bincount(np.searchsorted(cuts, numbers, side="right"))
         assert len(sizes) == shards
         assert np.ptp(sizes) < 10

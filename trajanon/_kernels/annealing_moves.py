@@ -159,7 +159,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         x = annealing.moves[place, 0]
         rank = annealing.moves[place, 1]
         bits = np.uint64(annealing.moves[place, 3])
-        y = annealing.descent.neighbours[x, rank]
+        y = np.int64(annealing.descent.neighbours[x, rank])
 
         # The rise of the SSE has to be less than a limit. As that is the temperature times a random
         # quantile of the exponential distribution, the probability is exp(-rise / temperature).

@@ -39,7 +39,7 @@ class Slides(NamedTuple):
     began: NDArray[np.int64]  # where each window was at the beginning, (n,)
     # The start where each was nearest to each neighbour then, (n, c); -1 until it is needed: few
     # moves a window draw few of its neighbours.
-    meeting: NDArray[np.int64]
+    meeting: NDArray[np.int32]
 
 
 @bare

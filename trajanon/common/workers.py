@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LOOKS = 0.1  # at how far the work is
 _SECONDS_BETWEEN_COUNTS = 1.0  # of the workers that are left
-_PATIENCE = "distributed.scheduler.no-workers-timeout"
-_PATIENT = "10m"  # if Dask's setting names no time
+_NO_WORKERS_SETTING = "distributed.scheduler.no-workers-timeout"
+_NO_WORKERS_TIME = "10m"  # if Dask's setting names no time
 _LOCAL = "local:"
-_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
+_WORKER_ENVIRONMENT_SETTING = "distributed.nanny.pre-spawn-environ"
 _SECONDS_TO_WAIT = 10  # for a scheduler, or for workers to come back
 _LOGGERS_OF_DASK = (
     "distributed",
@@ -94,14 +94,17 @@ def in_parts(
 def results_in_order(
     begin: Callable[[Item], Callable[[], Result]], items: Iterable[Item], ahead: int
 ) -> Generator[Result, None, None]:
-    """Begin tasks, at most ``ahead`` at once; yield results in order, each on request."""
-    coming = iter(items)
-    waiting: deque[Callable[[], Result]] = deque()
+    """Begin tasks, at most ``ahead`` at once; yield results in order, each on request.
+
+    ``begin`` starts the task of an item, and returns what waits for its result.
+    """
+    items_left = iter(items)
+    begun: deque[Callable[[], Result]] = deque()
     while True:
-        waiting.extend(map(begin, islice(coming, ahead - len(waiting))))
-        if not waiting:
+        begun.extend(map(begin, islice(items_left, ahead - len(begun))))
+        if not begun:
             return
-        yield waiting.popleft()()
+        yield begun.popleft()()  # waits for the one that began first
 
 
 def each_done(
@@ -113,11 +116,13 @@ def each_done(
 ) -> list[Result]:
     """Do a task with each item, here or on a cluster; results in their order."""
     progress(what, 0, len(items))
-    coming = (task(item) for item in items) if client is None else on_cluster(client, task, items)
+    coming_results = (
+        (task(item) for item in items) if client is None else on_cluster(client, task, items)
+    )
 
     results: list[Result] = []
-    with closing(coming):
-        for result in coming:
+    with closing(coming_results):
+        for result in coming_results:
             results.append(result)
             progress(what, len(results), len(items))
     return results
@@ -132,35 +137,39 @@ def on_cluster(
     """
     from distributed.scheduler import KilledWorker
 
-    # Not pure: a file may have changed since it was read. The task goes to each worker once.
-    held = client.submit(lambda: task, pure=False)
+    # Not pure: a file may have changed since it was read. The task, which may hold a large table's
+    # cuts and owners, goes to each worker once.
+    task_on_workers = client.submit(lambda: task, pure=False)
+
     function = task.func if isinstance(task, partial) else task
     name = getattr(function, "__name__", "task").replace("_", " ")
 
     def begin(item: Item) -> Callable[[], Result]:
         key = f"{name}-{secrets.token_hex(16)}"
-        done = client.submit(lambda task, item: task(item), held, item, key=key, pure=False)
-        return partial(_result, client, done)
+        done = client.submit(
+            lambda task, item: task(item), task_on_workers, item, key=key, pure=False
+        )
+        return partial(_awaited, client, done)
 
     try:
-        yield from results_in_order(begin, items, 2 * _threads(client))
+        yield from results_in_order(begin, items, 2 * _thread_count(client))
     except TrajanonError:
         raise
     except (KilledWorker, ImportError, CancelledError, OSError) as error:
         raise ServerProblem(
-            f"the cluster failed: {_words(error) or type(error).__name__}; check that its "
+            f"the cluster failed: {_on_one_line(error) or type(error).__name__}; check that its "
             f"scheduler runs, and that its workers have trajanon and the memory that was "
             f"requested, or lower `memory`, then start again"
         ) from error
 
 
-def _result(client: "Client", done: "Future") -> Any:
+def _awaited(client: "Client", done: "Future") -> Any:
     """Wait for a result, as long as there are workers, or some may come back."""
     import dask.config
     from dask.utils import parse_timedelta
     from distributed import wait as wait_for
 
-    patience = parse_timedelta(dask.config.get(_PATIENCE) or _PATIENT)
+    longest_wait = parse_timedelta(dask.config.get(_NO_WORKERS_SETTING) or _NO_WORKERS_TIME)
     alone_since = None
     while not done.done():
         with suppress(TimeoutError):
@@ -174,17 +183,19 @@ def _result(client: "Client", done: "Future") -> Any:
         if alone_since is None:
             alone_since = now
             _LOG.warning(
-                "no workers yet: waiting up to %.0f s, as Dask's %s says", patience, _PATIENCE
+                "no workers yet: waiting up to %.0f s, as Dask's %s says",
+                longest_wait,
+                _NO_WORKERS_SETTING,
             )
-        if now - alone_since > patience:
+        if now - alone_since > longest_wait:
             raise ServerProblem(
-                f"there were no workers for {patience:.0f} s: start some with dask worker "
+                f"there were no workers for {longest_wait:.0f} s: start some with dask worker "
                 f"{client.scheduler_info()['address']}, and begin again"
             )
     return done.result()
 
 
-def _threads(client: "Client") -> int:
+def _thread_count(client: "Client") -> int:
     """Count the threads of all workers, of which one may be about to begin."""
     with suppress(TimeoutError):
         client.wait_for_workers(1, _SECONDS_TO_WAIT)
@@ -197,7 +208,7 @@ def _threads(client: "Client") -> int:
     return threads
 
 
-def _words(error: Exception) -> str:
+def _on_one_line(error: Exception) -> str:
     """Return the message of an error on one line, shortened."""
     return " ".join(str(error).split())[:200]
 
@@ -216,15 +227,15 @@ def connected(cluster: str) -> Iterator["Client"]:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
     # The list of files of a large table is large, and a lost worker may take long to come back.
-    patient = {
+    dask_settings = {
         "distributed.admin.large-graph-warning-threshold": "1TB",
         "distributed.deploy.lost-worker-timeout": "10m",
-        _ENVIRONMENT: {
-            **dask.config.get(_ENVIRONMENT),
+        _WORKER_ENVIRONMENT_SETTING: {
+            **dask.config.get(_WORKER_ENVIRONMENT_SETTING),
             "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
         },
     }
-    with dask.config.set(patient), ExitStack() as ending:
+    with dask.config.set(dask_settings), ExitStack() as ending:
         try:
             address = cluster
             if cluster.startswith(_LOCAL):
@@ -240,10 +251,10 @@ def connected(cluster: str) -> Iterator["Client"]:
             ) from error
         except (OSError, RuntimeError) as error:
             raise ServerProblem(
-                f"no workers could be reached or started with {cluster}: {_words(error)}; see that "
-                "dask scheduler and dask worker run"
+                f"no workers could be reached or started with {cluster}: {_on_one_line(error)}; "
+                "see that dask scheduler and dask worker run"
             ) from error
-        _threads(client)  # there must be some
+        _thread_count(client)  # there must be some
         _LOG.info("Dask shows the work at %s", client.dashboard_link)
         yield client
 

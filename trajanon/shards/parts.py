@@ -40,10 +40,10 @@ from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
 if TYPE_CHECKING:
     from distributed import Client
 
-PROGRAM = 600e6
+PROGRAM_BYTES = 600e6
 """Bytes that the program and its libraries take before they read anything."""
 
-SCRATCH = 1.2
+SCRATCH_SHARE = 1.2
 """How much larger scratch may be than the parts: rows by shard, and what is found of them."""
 
 _ALONE = ("as_published", "one_line_each", "days")
@@ -129,37 +129,44 @@ def anonymize_parts(
     k = plan.checked_k(k)
     check_ledger(ledger, plan)
 
-    folder = Folder(source)
-    place = Folder(out)
-    bytes_given = bytes_of(memory)
-    if ledger is not None and place.local is None:
+    source_folder = Folder(source)
+    release_folder = Folder(out)
+    memory_bytes = bytes_of(memory)
+    if ledger is not None and release_folder.local is None:
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
 
-    with ExitStack() as stack, unchanged(folder, states := part_states(folder)):
-        with parquet_of(folder, check_schema) as file:
+    states = part_states(source_folder)
+    with ExitStack() as stack, unchanged(source_folder, states):
+        with parquet_of(source_folder, check_schema) as file:
             provenance = provenance_of(file.schema_arrow)
-        table = PartsTable(folder, file, k, plan, subjects_exact, provenance=provenance)
+        table = PartsTable(source_folder, file, k, plan, subjects_exact, provenance=provenance)
 
-        capacity = capacity_of(table, bytes_given)
+        capacity = capacity_of(table, memory_bytes)
         shards = shards_for(file.n, capacity)
-        scratch = book = None
+        scratch = None
+        open_ledger = None
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
-            size = SCRATCH * folder.size(states)
-            scratch = stack.enter_context(scratch_for(place.path, scratch_root(client), size))
+            scratch_bytes = SCRATCH_SHARE * source_folder.size(states)
+            scratch = stack.enter_context(
+                scratch_for(release_folder.path, scratch_root(client), scratch_bytes)
+            )
         elif ledger is not None:
-            book = stack.enter_context(opened(ledger, new=True))
-            stack.enter_context(book.recording(out))
+            open_ledger = stack.enter_context(opened(ledger, new=True))
+            stack.enter_context(open_ledger.recording(out))
 
-        inputs = [] if folder.local is None else [folder.local / name for name in states]
-        report_draft, members_draft = stack.enter_context(_beside(place, sharded=shards > 1))
-        draft = stack.enter_context(_replaced(place, inputs))
+        local_source = source_folder.local
+        inputs = [] if local_source is None else [local_source / name for name in states]
+        report_draft, members_draft = stack.enter_context(
+            _report_drafts(release_folder, sharded=shards > 1)
+        )
+        draft = stack.enter_context(_release_draft(release_folder, inputs))
         if scratch is None:
-            lines, entered = _at_once(table, book, progress)
+            lines, entered = _at_once(table, open_ledger, progress)
             report = lines.report
             write_parts(lines.parts(), draft, progress)
-            if book is not None and entered is not None:
-                link = book.enter(out, draft, source, report, entered)
+            if open_ledger is not None and entered is not None:
+                link = open_ledger.enter(out, draft, source, report, entered)
                 report = structs.replace(report, ledger=link)
         else:
             report = release_in_shards(
@@ -191,7 +198,7 @@ def _refuse_what_needs_all(table: PartsTable, capacity: int, *, with_ledger: boo
 
 
 def _at_once(
-    table: PartsTable, book: Ledger | None, progress: Progress
+    table: PartsTable, open_ledger: Ledger | None, progress: Progress
 ) -> tuple[DistinctLines, Hashes | None]:
     """Anonymise a folder that fits into memory as one file."""
     progress("Anonymising", 0, None)
@@ -200,7 +207,7 @@ def _at_once(
             table.folder,
             table.k,
             table.plan,
-            book,
+            open_ledger,
             subjects_exact=table.subjects_exact,
             progress=progress,
         )
@@ -219,21 +226,21 @@ def parts_report_path(out: str) -> str:
 
 
 @contextmanager
-def _beside(place: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
-    """Open drafts of the report, and of the labels of all rows where it does not hold them.
+def _report_drafts(release_folder: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
+    """Open drafts of the report, and, of a sharded release, of the file of all rows' groups.
 
     Both are moved, or copied to the store, when the block has ended without an error.
     """
-    report = parts_report_path(place.path)
+    report = parts_report_path(release_folder.path)
     members = report.removesuffix("report.json") + MEMBERS
-    if place.local is None:
+    if release_folder.local is None:
         with TemporaryDirectory(prefix="trajanon-") as folder:
             drafts = Path(folder, "report.json"), Path(folder, MEMBERS)
             yield drafts
-            with place.named():
+            with release_folder.named():
                 for draft, path in zip(drafts, (report, members), strict=True):
                     if draft.is_file():
-                        place.system.put_file(str(draft), path)
+                        release_folder.system.put_file(str(draft), path)
     elif sharded:
         with replacing(Path(report), Path(members)) as (report_draft, members_draft):
             yield report_draft, members_draft
@@ -244,18 +251,18 @@ def _beside(place: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
 
 
 @contextmanager
-def _replaced(place: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
+def _release_draft(release_folder: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
     """Open a folder to write in: on a disk it is whole or not there, on a store it is new."""
-    if place.local is not None:
-        with replacing_folder(place.local, is_part, inputs, public=True) as draft:
+    if release_folder.local is not None:
+        with replacing_folder(release_folder.local, is_part, inputs, public=True) as draft:
             yield Folder(draft)
         return
-    if place.exists:
-        raise FileProblem(f"{place} exists: remove it, or write to another folder")
+    if release_folder.exists:
+        raise FileProblem(f"{release_folder} exists: remove it, or write to another folder")
     try:
-        yield place
+        yield release_folder
     except BaseException:
-        place.remove()
+        release_folder.remove()
         raise
 
 
@@ -275,11 +282,11 @@ def capacity_of(table: PartsTable, memory: float) -> int:
     # what else there is for each record. Measured, and rounded up.
     bytes_as_read = stored_bytes / max(metadata.num_rows, 1)
     bytes_per_record = 3.25 * bytes_as_read + 16 * neighbour_count(table.k) + 300
-    capacity = int((memory - PROGRAM) / bytes_per_record)
+    capacity = int((memory - PROGRAM_BYTES) / bytes_per_record)
     if capacity < 10_000:
         raise BadInput(
             f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
-            f"{PROGRAM / 1e9:g}GB, and each million of these records some "
+            f"{PROGRAM_BYTES / 1e9:g}GB, and each million of these records some "
             f"{bytes_per_record / 1e3:.0f}GB; give it 1GB at least"
         )
     return capacity

@@ -26,41 +26,41 @@ from trajanon.trajectories.subjects import column_of
 from trajanon.trajectories.trajectories import Trajectories
 
 
-class Rows(NamedTuple):
+class PlacedRows(NamedTuple):
     """Where rows begin, and where they are on the curve: those of a run where its first row is."""
 
-    start: NDArray[np.float32]  # latitude and longitude, (n, 2)
-    key: Ints  # along the curve; equal in a run alone, (n,)
-    person: NDArray[np.uint64]  # (n,)
+    start: NDArray[np.float32]  # latitude and longitude in degrees, (n, 2)
+    key: Ints  # place on the Hilbert curve, (n,); equal only for rows of one run
+    person: NDArray[np.uint64]  # hash of the person, (n,)
 
-    def take(self, which: Bools) -> Self:
-        """Select rows."""
-        return type(self)(self.start[which], self.key[which], self.person[which])
+    def take(self, chosen: Bools) -> Self:
+        """Select rows by a mask, (n,)."""
+        return type(self)(self.start[chosen], self.key[chosen], self.person[chosen])
 
 
 class SharedRuns(NamedTuple):
     """Runs with rows in several parts, and the key of the first row of each."""
 
-    run: Ints  # rising
-    key: Ints
+    run: Ints  # numbers of these runs, rising, (s,)
+    key: Ints  # on the Hilbert curve, (s,)
 
-    def put_together(self, rows: Rows, run: Ints) -> Rows:
-        """Return rows with those of these runs where the first row of the run is."""
+    def with_runs_together(self, rows: PlacedRows, run: Ints) -> PlacedRows:
+        """Set the keys of all rows of such a run to its first row's; ``run`` has each row's run."""
         if not len(self.run):
             return rows
-        number = np.searchsorted(self.run, run).clip(max=len(self.run) - 1)
-        key = np.where(self.run[number] == run, self.key[number], rows.key)
+        place = np.searchsorted(self.run, run).clip(max=len(self.run) - 1)
+        key = np.where(self.run[place] == run, self.key[place], rows.key)
         return rows._replace(key=key)
 
 
-Numbers = NDArray[np.uint64]
+Numbers = NDArray[np.uint64]  # hashes of persons or names, one for each row
 
 
 class PeopleOfRows(NamedTuple):
     """Whose rows are, as 64 bits: two people of whom these are equal count as one, never as two."""
 
-    person: Numbers  # (n,)
-    name: Numbers  # as it is spelled, (n,)
+    person: Numbers  # equal for all spellings of one person, (n,)
+    name: Numbers  # of the name as it is spelled, (n,)
     missing: Bools  # whether a row has no name, (n,)
     kind: str  # of the column's values, as NumPy knows them
 
@@ -72,14 +72,15 @@ def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
     if not are_numbers:
         column = column.astype(object)
 
-    row, different = pd.factorize(column)
+    # Each different value is read once; of a row without any, the number is -1.
+    number_of_row, different = pd.factorize(column)
     names = [text_of_subject(value) for value in np.asarray(different).tolist()]
     keys = names if are_numbers else [key_of(name, exact=exact) for name in names]
 
-    # Rows without a name are last.
-    person = np.append(_hashed(keys), np.uint64(0))[row]
-    name = np.append(_hashed(names), np.uint64(0))[row]
-    missing = np.array([*(not key for key in keys), True], dtype=np.bool_)[row]
+    # So the last entry, which is appended, stands for rows without a name.
+    person = np.append(_hashed(keys), np.uint64(0))[number_of_row]
+    name = np.append(_hashed(names), np.uint64(0))[number_of_row]
+    missing = np.array([*(not key for key in keys), True], dtype=np.bool_)[number_of_row]
     return PeopleOfRows(person, name, missing, column.dtype.kind)
 
 
@@ -184,10 +185,10 @@ class PartsTable:
         with part_opened(self.folder, part.name) as file:
             yield ParquetParts([partial(nullcontext, file)], self.file.schema_arrow, part.n)
 
-    def range_of(self, shard: int) -> tuple[int, int]:
-        """Return the first row of a shard of a table in order, and the row after its last."""
-        borders = [0, *self.cuts.tolist(), self.file.n]
-        return borders[shard], borders[shard + 1]
+    @property
+    def borders(self) -> list[int]:
+        """The first row of each shard of a table in order, and the number of all rows."""
+        return [0, *self.cuts.tolist(), self.file.n]
 
     def read(self, part: Part, file: ParquetParts) -> Trajectories:
         """Read a part, without tracks and names; refuse what are no trajectories."""

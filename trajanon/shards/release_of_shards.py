@@ -23,14 +23,15 @@ from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 
 @dataclass
-class LinesSeen:
+class LinesCounted:
     """What is counted of different lines while they are written."""
 
     timing: Timing | None
     lines: int = 0
     rows: int = 0
     on_roads: int = 0
-    rowless: list[int] = field(default_factory=list)  # rows of the table, of people with another
+    # Rows of the table whose people have a row of their line already, from another shard.
+    second_rows: list[int] = field(default_factory=list)
     hours: Counter[float] = field(default_factory=Counter)  # in which lines depart
 
     @property
@@ -39,22 +40,23 @@ class LinesSeen:
         hours = [hour for hour, lines in self.hours.items() for _ in range(min(lines, 2))]
         return np.array(hours).reshape(-1, 1)
 
-    def different(self, lines: Any) -> Any:
-        """Put lines into their order, equal ones as one; and count them, and the rows of each."""
+    def merged(self, lines: Any) -> Any:
+        """Sort a bucket of lines, merge equal ones, and add them and their rows to the counts."""
         import pyarrow as pa
 
         lines = lines.take(in_order(points_of(lines), times_of(lines)))
         key = lines["key"].to_numpy()
-        is_new = np.append(True, key[1:] != key[:-1])
+        is_new_line = np.append(True, key[1:] != key[:-1])
 
         # Who is on a line in several shards has one row of it.
-        size = lines["rows"].combine_chunks().value_lengths().to_numpy()
-        line = np.repeat(np.cumsum(is_new) - 1, size)
+        rows_of_line = lines["rows"].combine_chunks().value_lengths().to_numpy()
+        line = np.repeat(np.cumsum(is_new_line) - 1, rows_of_line)
         person = lines["people"].combine_chunks().flatten().to_numpy()
         is_again = pd.DataFrame({"line": line, "person": person}).duplicated().to_numpy()
-        self.rowless += lines["rows"].combine_chunks().flatten().to_numpy()[is_again].tolist()
+        rows = lines["rows"].combine_chunks().flatten().to_numpy()
+        self.second_rows += rows[is_again].tolist()
 
-        different = lines.filter(is_new).drop_columns(["key", "rows", "people"])
+        different = lines.filter(is_new_line).drop_columns(["key", "rows", "people"])
         copies = pa.array(np.bincount(line[~is_again]))
         different = different.append_column("copies", copies)
         self._count(different)
@@ -84,8 +86,8 @@ def _numbers_of(lists: Any) -> Floats:
     return np.asarray(lists.combine_chunks().flatten().to_numpy()).reshape(len(lists), -1)
 
 
-def of_about(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Cut lines into parts of about so many rows; all copies of a line are in one."""
+def cut_into_parts(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Cut blocks of sorted lines into parts of about ``rows`` rows, each with whole lines."""
     import pyarrow as pa
 
     waiting: list[Any] = []
@@ -104,12 +106,13 @@ def of_about(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
 
 def write_release(
     table: PartsTable, words: Mapping[str, str | None], out: Folder, progress: Progress
-) -> LinesSeen:
+) -> LinesCounted:
     """Write the parts of a release."""
-    seen = LinesSeen(table.plan.timing)
-    blocks = map(seen.different, table.scratch.buckets("lines", row_buckets(table.file.n)))
-    write_parts(_rows_of_parts(of_about(blocks, release.ROWS_PER_PART), words), out, progress)
-    return seen
+    counted = LinesCounted(table.plan.timing)
+    blocks = map(counted.merged, table.scratch.buckets("lines", row_buckets(table.file.n)))
+    parts = cut_into_parts(blocks, release.ROWS_PER_PART)
+    write_parts(_rows_of_parts(parts, words), out, progress)
+    return counted
 
 
 def _rows_of_parts(
@@ -133,7 +136,7 @@ def write_parts(
             write_released(file, rows, first)
 
 
-def write_members(table: PartsTable, rowless: Sequence[int], path: Path) -> None:
+def write_members(table: PartsTable, second_rows: Sequence[int], path: Path) -> None:
     """Write on which line each row of the table is, in the order of the parts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -142,7 +145,7 @@ def write_members(table: PartsTable, rowless: Sequence[int], path: Path) -> None
     try:
         for bucket in table.scratch.buckets("members", row_buckets(table.file.n)):
             rows = bucket.sort_by("row")
-            has_row = rows["own_row"].to_numpy() & ~np.isin(rows["row"].to_numpy(), rowless)
+            has_row = rows["own_row"].to_numpy() & ~np.isin(rows["row"].to_numpy(), second_rows)
             place = rows.column_names.index("own_row")
             rows = rows.set_column(place, "own_row", pa.array(has_row)).drop_columns("row")
             if writer is None:

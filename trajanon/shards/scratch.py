@@ -42,7 +42,7 @@ NUMBERS_PER_BUCKET = 2_000_000
 """People, or runs, that are compared at one time."""
 
 _NAMES = f"trajanon-*{SCRATCH}"
-_ASKED = "asked.json"  # the data, options and key of the run, to know it again
+_REQUEST = "request.json"  # the data, options and key of the run, to know it again
 
 
 class Scratch(NamedTuple):
@@ -64,48 +64,51 @@ class Scratch(NamedTuple):
         """Return the path of the groups of a shard."""
         return self.results / f"groups-{shard:05d}.parquet"
 
-    def bucket(self, what: str, number: int) -> Path:
+    def bucket(self, kind: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
-        return self.rows / f"{what}-{number:05d}"
+        return self.rows / f"{kind}-{number:05d}"
 
-    def put(self, what: str, bucket: Ints, task: int, table: Any) -> None:
+    def put(self, kind: str, bucket: Ints, task: int, table: Any) -> None:
         """Write each row of a table to its bucket: a task has a file in each."""
         import pyarrow as pa
 
-        order = np.argsort(bucket, kind="stable")
-        numbers, begins = np.unique(bucket[order], return_index=True)
-        rows = table.take(pa.array(order))
-        ends = [*begins[1:], len(order)]
-        for number, begin, end in zip(numbers.tolist(), begins, ends, strict=True):
-            path = self.bucket(what, number) / f"{task:05d}.parquet"
+        by_bucket = np.argsort(bucket, kind="stable")
+        buckets, begins = np.unique(bucket[by_bucket], return_index=True)
+        ends = [*begins[1:], len(by_bucket)]
+
+        rows = table.take(pa.array(by_bucket))
+        for number, begin, end in zip(buckets.tolist(), begins, ends, strict=True):
+            path = self.bucket(kind, number) / f"{task:05d}.parquet"
             write_table(path, rows[begin:end])
+
+        # The allocator would keep what this task took.
         pa.default_memory_pool().release_unused()
 
-    def put_rows(self, what: str, row: Ints, task: int, table: Any) -> None:
+    def put_rows(self, kind: str, row: Ints, task: int, table: Any) -> None:
         """Write each row of a table to the bucket of its number among all rows of the parts."""
-        self.put(what, row // ROWS_PER_BUCKET, task, table)
+        self.put(kind, row // ROWS_PER_BUCKET, task, table)
 
-    def put_numbered(self, what: str, number: Ints | Hashes, n: int, task: int, table: Any) -> None:
+    def put_numbered(self, kind: str, number: Ints | Hashes, n: int, task: int, table: Any) -> None:
         """Write each row to the bucket of its person or run, of n at most; equal ones are in one.
 
         So each bucket is compared by itself, in bounded memory.
         """
         count = number.dtype.type(number_buckets(n))
-        self.put(what, (number % count).astype(np.int64), task, table)
+        self.put(kind, (number % count).astype(np.int64), task, table)
 
-    def buckets(self, what: str, count: int) -> Iterator[Any]:
+    def buckets(self, kind: str, count: int) -> Iterator[Any]:
         """Read the buckets that have rows, one after another; rows are in the order of tasks."""
         import pyarrow as pa
 
         for number in range(count):
             # In the order of tasks; drafts of killed tasks end otherwise.
-            if paths := sorted(self.bucket(what, number).glob("*.parquet")):
+            if paths := sorted(self.bucket(kind, number).glob("*.parquet")):
                 yield pa.concat_tables(map(read_table, paths)).combine_chunks()
 
-    def count_different(self, what: str, n: int, *columns: str) -> list[int]:
+    def count_different(self, kind: str, n: int, *columns: str) -> list[int]:
         """Count the different numbers, of n at most; also those of two columns, and so on."""
         counts = np.zeros(len(columns), dtype=np.int64)
-        for table in self.buckets(what, number_buckets(n)):
+        for table in self.buckets(kind, number_buckets(n)):
             for last in range(len(columns)):
                 counts[last] += len(table.group_by([*columns[: last + 1]]).aggregate([]))
         return counts.tolist()
@@ -124,11 +127,11 @@ def scratch_root(client: "Client | None" = None) -> Path:
 
 @contextmanager
 def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
-    """Make scratch for a release; after an error, what was found stays for the same command."""
+    """Make scratch of some bytes for a release; after an error, results stay for the next run."""
     name = hashlib.blake2b(out.encode(), digest_size=8).hexdigest()
     folder = root / f"trajanon-{name}{SCRATCH}"
     scratch = Scratch(folder)
-    with _held(folder, out):
+    with _locked(folder, out):
         shutil.rmtree(scratch.rows, ignore_errors=True)  # of a run that was killed
         free = shutil.disk_usage(folder).free
         if free < size:
@@ -151,7 +154,10 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Give the path of a draft: a file is whole or not there, though a task is killed or redone."""
+    """Yield the path of a draft, which is then renamed: no reader sees a part of a file.
+
+    A task that is done twice, as its worker was lost, writes two drafts.
+    """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     if not path.parent.parent.is_dir():
         raise FileProblem(f"a worker does not see the scratch for {path}: {OTHER_FOLDER}")
@@ -168,7 +174,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _held(folder: Path, out: str) -> Iterator[None]:
+def _locked(folder: Path, out: str) -> Iterator[None]:
     """Make a folder that its owner alone can read, and lock it."""
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -187,24 +193,24 @@ def _held(folder: Path, out: str) -> Iterator[None]:
         yield
 
 
-def keep_results(scratch: Scratch, asked: Mapping[str, object]) -> None:
-    """Keep the results of an earlier run that was asked for the same; remove others."""
-    note = scratch.folder / _ASKED
-    text = json.dumps(asked, default=str)
-    done = sum(1 for _ in scratch.results.glob("groups-*"))
-    if note.is_file() and note.read_text(encoding="utf-8") == text:
-        if done:
-            _LOG.info("continuing: %d shards were searched before", done)
+def keep_results(scratch: Scratch, request: Mapping[str, object]) -> None:
+    """Keep the results of an earlier run with the same request; remove others."""
+    request_file = scratch.folder / _REQUEST
+    request_json = json.dumps(request, default=str)
+    searched_shards = sum(1 for _ in scratch.results.glob("groups-*"))
+    if request_file.is_file() and request_file.read_text(encoding="utf-8") == request_json:
+        if searched_shards:
+            _LOG.info("continuing: %d shards were searched before", searched_shards)
         return
 
-    if done:
+    if searched_shards:
         _LOG.info(
             "an earlier run had other data, options or another key: this one starts from the "
             "beginning"
         )
     shutil.rmtree(scratch.results)
     scratch.results.mkdir()
-    note.write_text(text, encoding="utf-8")
+    request_file.write_text(request_json, encoding="utf-8")
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from trajanon.release.report import Mended
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.parts_table import Part, PartsTable
 from trajanon.shards.scratch import read_table, write_table
-from trajanon.shards.survey import rows_of_part
+from trajanon.shards.survey import placed_rows_of
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -50,7 +50,7 @@ def write_part(table: PartsTable, part: Part) -> Ints:
     with table.opened(part) as file:
         points = read_points(where, file)
         person = table.people(where, part.first, file).person
-        rows, _ = rows_of_part(table, part, file, points, person)
+        rows, _ = placed_rows_of(table, part, file, points, person)
         columns = file.read(table.columns)
     shard = np.searchsorted(table.cuts, rows.key, side="right")
 
@@ -66,7 +66,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
     """Read the rows of a shard: a range of the parts, or what was written of each part."""
     where = table.folder
     if table.ranges_can_be_read:
-        first, end = table.range_of(shard)
+        first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
         number = np.arange(first, end)
         person = table.people(where, first, file).person.view(np.int64)
@@ -93,7 +93,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
 ROWS_MEASURED = 100_000
 """Rows whose loss is measured at one time."""
 
-_FACTS = b"facts"
+_FOUND = b"groups_found"  # key of `GroupsFound` in the metadata of a shard's groups
 
 
 class GroupsFound(Struct):
@@ -123,9 +123,9 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
 
     path = table.scratch.groups(shard)
     if path.is_file():
-        facts = read_table(path).schema.metadata[_FACTS]
+        found_json = read_table(path).schema.metadata[_FOUND]
         return msgspec.json.decode(
-            facts, type=GroupsFound, dec_hook=lambda _, numbers: np.array(numbers)
+            found_json, type=GroupsFound, dec_hook=lambda _, numbers: np.array(numbers)
         )
 
     rows = read_shard(table, shard)
@@ -142,8 +142,8 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
 
     widths = [Histogram.of(width) for width in groups.group_widths if width is not None]
     found = GroupsFound(int(label.max()) + 1, groups.mended, widths)
-    facts = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
-    write_table(path, pa.table(columns).replace_schema_metadata({_FACTS: facts}))
+    found_json = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
+    write_table(path, pa.table(columns).replace_schema_metadata({_FOUND: found_json}))
     return found
 
 

@@ -86,24 +86,27 @@ def release_in_shards(
     table = replace(table, plan=table.plan.with_key())  # after all checks
 
     if table.ranges_can_be_read:
-        rows = np.diff([table.range_of(shard) for shard in range(table.shards)])
+        rows_of_shard = np.diff(table.borders)
     else:
-        rows = np.sum(do_each("Writing shards", partial(write_part, table), parts), axis=0)
-    if rows.max() > sizes.capacity:
+        rows_by_part = do_each("Writing shards", partial(write_part, table), parts)
+        rows_of_shard = np.sum(rows_by_part, axis=0)
+    largest_shard = rows_of_shard.max()
+    if largest_shard > sizes.capacity:
         raise BadInput(
-            f"{rows.max():,} trajectories lie in one place, or are of few subjects, and only "
+            f"{largest_shard:,} trajectories lie in one place, or are of few subjects, and only "
             f"{sizes.capacity:,} fit into the memory at once: raise `memory`"
         )
-    keep_results(table.scratch, _asked(table, states, sizes))
+    keep_results(table.scratch, _request_of(table, states, sizes))
     read = Stage("reading", None, perf_counter() - since)
 
     shown = progress if client is None else silent  # workers cannot show bars
-    groups = do_each("Grouping shards", partial(search_shard, table, shown), range(len(rows)))
+    groups = do_each("Grouping shards", partial(search_shard, table, shown), range(table.shards))
     # All lines are moved by one public width, which is known once all groups are.
     widths = _public_widths(groups)
-    firsts = np.cumsum([0, *(shard.groups for shard in groups)])[:-1]
+    group_counts = [shard.groups for shard in groups]
+    first_groups = (np.cumsum(group_counts) - group_counts).tolist()
     written = do_each(
-        "Writing lines", partial(write_lines, table, widths), [*enumerate(firsts.tolist())]
+        "Writing lines", partial(write_lines, table, widths), [*enumerate(first_groups)]
     )
 
     loss = _loss_of(written)
@@ -121,8 +124,10 @@ def release_in_shards(
     return _merged(table, figures, written, progress, out, members)
 
 
-def _asked(table: PartsTable, states: Mapping[str, str], sizes: ShardSizes) -> dict[str, object]:
-    """Return what decides on the groups of all shards."""
+def _request_of(
+    table: PartsTable, states: Mapping[str, str], sizes: ShardSizes
+) -> dict[str, object]:
+    """List all on which the groups of shards depend: a run with the same may go on with them."""
     return {
         "source": table.folder.path,
         "states": states,
@@ -156,31 +161,31 @@ def _merged(
     knows_people = table.knows_people
     attribution = attribution_of(origin, sum(shard.on_roads for shard in shards))
     words = released_words(plan, attribution, counts_people=knows_people)
-    seen = write_release(table, words, out, progress)
-    write_members(table, seen.rowless, members)
+    counted = write_release(table, words, out, progress)
+    write_members(table, counted.second_rows, members)
 
     people = None
     if knows_people:
         (people,) = table.scratch.count_different("people", table.file.n, "person")
     n = sum(shard.released for shard in shards)
     slid = sum(shard.slid for shard in shards)
-    way = plan.release.rows
+    rows_are = plan.release.rows
     totals = Totals(
         n=n,
         groups=sum(shard.groups for shard in shards),
-        lines=seen.lines,
+        lines=counted.lines,
         points=shards[0].points,
         rows=Rows(
-            way=way if knows_people or way == "lines" else "trajectories",
+            way=rows_are if knows_people or rows_are == "lines" else "trajectories",
             trajectories=n,
-            subjects=seen.rows if knows_people else None,
-            lines=seen.lines,
+            subjects=counted.rows if knows_people else None,
+            lines=counted.lines,
         ),
         people=people,
         least=least,
         alignment=Alignment(slid / n) if slid else None,
-        on_roads=seen.on_roads,
-        departures=None if plan.timing is None else seen.departures,
+        on_roads=counted.on_roads,
+        departures=None if plan.timing is None else counted.departures,
     )
     report = report_of(k, plan, origin, totals, figures)
     return structs.replace(report, shards=len(shards), members=digest_of_file(members))

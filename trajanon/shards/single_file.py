@@ -102,17 +102,17 @@ def anonymize_file(
 
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, new_report_path(out), inputs=inputs, public=[out])
-    with nullcontext() if ledger is None else opened(ledger, new=True) as book:
-        recording = nullcontext() if book is None else book.recording(out)
+    with nullcontext() if ledger is None else opened(ledger, new=True) as open_ledger:
+        recording = nullcontext() if open_ledger is None else open_ledger.recording(out)
         with recording, replaced as (release_draft, report_draft):
             lines, entered = anonymized(
-                source, k, plan, book, subjects_exact=subjects_exact, progress=progress
+                source, k, plan, open_ledger, subjects_exact=subjects_exact, progress=progress
             )
             if run is not None:
                 lines = lines.reporting(run=run)
             write_release(release_draft, lines.rows(slice(None)))
-            if book is not None and entered is not None:
-                link = book.enter(out, release_draft, source, lines.report, entered)
+            if open_ledger is not None and entered is not None:
+                link = open_ledger.enter(out, release_draft, source, lines.report, entered)
                 lines = lines.reporting(ledger=link)
             report = json_ready(lines.report)
             report_draft.write_text(json_report(report), encoding="utf-8")
@@ -123,14 +123,14 @@ def anonymized(
     source: Path | Folder,
     k: int,
     plan: Plan,
-    book: Ledger | None,
+    open_ledger: Ledger | None,
     *,
     subjects_exact: bool,
     progress: Progress,
 ) -> tuple[DistinctLines, Hashes | None]:
     """Read and anonymise what is new to a ledger, if there is one; also return its new entry."""
     read = partial(read_trajectories, source, subjects_exact=subjects_exact)
-    if book is None:  # nothing keeps the originals while the release is written
+    if open_ledger is None:  # nothing keeps the originals while the release is written
         return anonymized_table(read(), k, plan, progress), None
 
     marks = read_marks(source)
@@ -140,16 +140,18 @@ def anonymized(
         _check_names(trajectories)
 
     recording = None if trajectories.tracks is None else trajectories.tracks.recording_of
-    digests = book.digests_of_marks(marks, progress)
-    is_new, in_ledger = book.mark_new(
+    digests = open_ledger.digests_of_marks(marks, progress)
+    is_new, in_ledger = open_ledger.mark_new(
         digests, recording, person, one_line_each=plan.release.one_line_each
     )
     if not is_new.any():
-        raise BadInput(f"nothing is new: {_not_new(in_ledger, len(is_new))}, as {book.path} shows")
+        raise BadInput(
+            f"nothing is new: {_not_new(in_ledger, len(is_new))}, as {open_ledger.path} shows"
+        )
 
     try:
         lines = anonymized_table(
-            trajectories.take(is_new), k, plan.with_key(book.release_key), progress
+            trajectories.take(is_new), k, plan.with_key(open_ledger.release_key), progress
         )
     except (TooFewRecords, TooFewSubjects) as error:
         wait = number_of(int(is_new.sum()), "new one waits", "new ones wait")

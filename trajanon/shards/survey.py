@@ -14,7 +14,7 @@ from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import Numbers, Part, PartsTable, Rows, SharedRuns
+from trajanon.shards.parts_table import Numbers, Part, PartsTable, PlacedRows, SharedRuns
 from trajanon.shards.scratch import number_buckets, row_buckets
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
@@ -34,21 +34,21 @@ class PartSurvey(NamedTuple):
 
     mean: Floats  # of each coordinate, (2 m,)
     squares: Floats  # of the differences from the mean, (2 m,)
-    sample: Rows
+    sample: PlacedRows
     sample_run: Ints | None  # the run of each row of the sample
     ends: EndsSeen | None  # departures are those of the sample
     nameless: int  # rows
     kind: str  # of the values that tell people, as NumPy knows them
 
 
-def rows_of_part(
+def placed_rows_of(
     table: PartsTable, part: Part, file: ParquetParts, points: Floats, person: Numbers
-) -> tuple[Rows, Ints | None]:
+) -> tuple[PlacedRows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
     key = np.arange(part.first, part.first + part.n)
     if not table.in_order:
         key = keys_on_curve(points[:, points.shape[1] // 2], key)
-    rows = Rows(points[:, 0].astype(np.float32), key, person)
+    rows = PlacedRows(points[:, 0].astype(np.float32), key, person)
     run = table.runs(part, file)
     if run is None:
         return rows, None
@@ -56,18 +56,21 @@ def rows_of_part(
     _, first, number = np.unique(run, return_index=True, return_inverse=True)
     rows = rows._replace(key=key[first][number])
     if table.shared_runs is not None:
-        rows = table.shared_runs.put_together(rows, run)
+        rows = table.shared_runs.with_runs_together(rows, run)
     return rows, run
 
 
 def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
-    """Look at the rows of a part; keep every so many of them for the sample."""
+    """Survey a part: every row whose number in the table is a multiple of ``step`` is sampled.
+
+    Names of people and runs go to scratch, where all parts' can be compared.
+    """
     import pyarrow as pa
 
     with table.opened(part) as file:
         trajectories = table.read(part, file)
         people = table.people(table.where(part), part.first, file)
-        rows, run = rows_of_part(table, part, file, trajectories.points, people.person)
+        rows, run = placed_rows_of(table, part, file, trajectories.points, people.person)
     n = table.file.n
     if table.knows_people:
         # Most names are spelled as the key of their person is: their difference is zero.
@@ -77,7 +80,7 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
         table.scratch.put_numbered("names", pairs[:, 0], n, part.number, names)
     if run is not None:
         runs, first, count = np.unique(run, return_index=True, return_counts=True)
-        last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]
+        last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]  # found from behind
         columns = {"run": runs, "key": rows.key[first], "rows": count}
         columns |= {"first": part.first + first, "last": part.first + last}
         table.scratch.put_numbered("runs", runs, n, part.number, pa.table(columns))
@@ -119,7 +122,7 @@ def surveyed(
     check_enough(n, table.k, people, "trajectory", table.origin.source.unnamed)
 
     columns = zip(*(part.sample for part in surveys), strict=True)
-    sample = Rows(*map(np.concatenate, columns))
+    sample = PlacedRows(*map(np.concatenate, columns))
     if table.owners is not None:
         sample = sample._replace(person=table.owners[::step].astype(np.uint64))
 
@@ -128,14 +131,14 @@ def surveyed(
     runs = [part.sample_run for part in surveys if part.sample_run is not None]
     if runs:
         shared_runs, runs_are_ranges = _shared_runs(table)
-        sample = shared_runs.put_together(sample, np.concatenate(runs))
+        sample = shared_runs.with_runs_together(sample, np.concatenate(runs))
 
     count = row_buckets(n)
     latitudes = sample.start[:, 0].astype(np.float64)
     return replace(
         table,
         plan=_scaled(table, surveys, sample),
-        cuts=cuts_of(sample, table.k, shards),
+        cuts=keys_of_cuts(sample, table.k, shards),
         shared_runs=shared_runs,
         runs_are_ranges=runs_are_ranges,
         latitudes=np.quantile(latitudes, np.arange(1, count) / count),
@@ -175,12 +178,12 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
         several = rows[rows["run"].duplicated(keep=False)].drop_duplicates("run")
         shared.append(several[["run", "key"]].to_numpy(np.int64))
 
-    of_all = np.concatenate(shared)
-    run, key = of_all[of_all[:, 0].argsort()].T
+    runs_and_keys = np.concatenate(shared)
+    run, key = runs_and_keys[runs_and_keys[:, 0].argsort()].T
     return SharedRuns(run, key), are_ranges
 
 
-def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Plan:
+def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
     """Find how coordinates are spread, and times released."""
     n = table.file.n
     share = np.array([part.n for part in table.parts]) / n
@@ -191,10 +194,10 @@ def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> P
 
     # Windows that may slide need times along their tracks, too.
     names = {*table.file.schema_arrow.names}
-    bare = table.plan.release.align and "track" in names and "track_times" not in names
+    tracks_lack_times = table.plan.release.align and "track" in names and "track_times" not in names
     ends = None
     known = [part.ends for part in surveys if part.ends is not None]
-    if not bare and len(known) == len(surveys):
+    if not tracks_lack_times and len(known) == len(surveys):
         unknown, still, departures = zip(*known, strict=True)
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
@@ -203,7 +206,7 @@ def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> P
     return replace(table.plan, timing=timing, spread=spread)
 
 
-def cuts_of(sample: Rows, k: int, shards: int) -> Ints:
+def keys_of_cuts(sample: PlacedRows, k: int, shards: int) -> Ints:
     """Choose the keys at which all shards but the first begin: equally many rows are in each.
 
     In each are k people at least, also of all rows: those of the sample are among them.

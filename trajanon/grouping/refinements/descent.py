@@ -177,7 +177,7 @@ def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints
     groups = build_groups(seen, labels, problem.subjects, n // problem.k + 1, problem.ends)
     return Descent(
         groups=groups,
-        neighbours=neighbours,
+        neighbours=neighbours.astype(np.int32),
         near=np.empty(c, dtype=np.int64),
         nearer=np.empty(c, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
