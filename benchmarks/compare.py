@@ -29,7 +29,14 @@ from trajanon.cli.audit_of_other_programs import read_any, read_originals, write
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import TrajanonError
 from trajanon.data import sample
-from trajanon.evaluation.audit import Audit, audit, audit_with_report, ends_of_the_scale, figure_of
+from trajanon.evaluation.audit import (
+    Audit,
+    MatchName,
+    audit,
+    audit_with_report,
+    ends_of_the_scale,
+    figure_of,
+)
 from trajanon.evaluation.holdout_and_membership import Holdout, measured_halves, published_halves
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.recordings import Originals
@@ -46,7 +53,7 @@ NORTH = (-122.485, 37.7805, -122.3942, 37.811)  # of the roads of San Francisco'
 BEIJING = (116.15, 39.75, 116.62, 40.10)
 COMMUTERS = ("200", "10")  # people and days
 K = 4
-LONGEST = 900  # seconds of a core that a method may take
+MOST_SECONDS = 900  # of a core, that a method may take
 SHOWN = ("whole trip", "two points", "both ends", "next trip", "home", "end of a trip")
 SHOWN += ("membership",)
 
@@ -110,36 +117,39 @@ def whole(trips: Trajectories) -> Trajectories:
 
 
 def published(command: str, files: dict[str, Path | None], out: Path) -> tuple[float, str]:
-    """Run a method: its seconds of a core, and why it failed."""
+    """Run a method: its seconds of a core, and why it failed, or nothing."""
     words = [sys.executable if word == "python" else word for word in shlex.split(command)]
     if words[0] == "trajanon":
         words = [sys.executable, "-m", *words]
+
+    # Files stand in place of their names in braces; one that is not known is left out.
     filled = []
     for word in words:
-        place = re.fullmatch(r"\{(\w+)\}", word)
-        if place is None:
-            filled.append(word)
-        elif (path := files.get(place[1])) is not None:
+        name = re.fullmatch(r"\{(\w+)\}", word)
+        path = files.get(name[1]) if name else word
+        if path is not None:
             filled.append(str(path))
-    run = watched(["prlimit", f"--cpu={LONGEST}", *filled], HERE)
-    problem = (run["err"].strip().splitlines() or ["it wrote nothing"])[-1]
-    if run["cpu"] >= LONGEST:
-        problem = f"stopped at {LONGEST}"
-    return float(run["cpu"]), "" if out.exists() else problem
+
+    run = watched(["prlimit", f"--cpu={MOST_SECONDS}", *filled], HERE)
+    if out.exists():
+        return run["cpu"], ""
+    if run["cpu"] >= MOST_SECONDS:
+        return run["cpu"], f"stopped at {MOST_SECONDS}"
+    return run["cpu"], (run["err"].strip().splitlines() or ["it wrote nothing"])[-1]
 
 
 def audited(
     name: str, originals: Originals, out: Path, roads: RoadsToFollow | None, holdout: Holdout | None
 ) -> Audit:
     """Audit what a method wrote, by its report, its ids, or neither."""
-    if (report := report_beside(out)) is not None:
+    report = report_beside(out)
+    if report is not None:
         ours = trajanon.read_release(out)
         return audit_with_report(name, originals, ours, report, roads=roads, holdout=holdout)
     release = read_any(out, originals.trips.points.shape[1])
-    are_kept = set(release.names) & set(originals.names[0])
-    return audit(
-        name, originals, release, match="id" if are_kept else None, roads=roads, holdout=holdout
-    )
+    ids_kept = set(release.names) & set(originals.names[0])
+    match: MatchName | None = "id" if ids_kept else None
+    return audit(name, originals, release, match=match, roads=roads, holdout=holdout)
 
 
 def held_out(data: Data, command: str) -> Holdout:
@@ -161,13 +171,13 @@ def written(
 ) -> dict[str, Path | None]:
     """Write what a command may read; an adversary's runs have another key."""
     trajectories = folder / "trajectories.parquet"
-    given = folder / "in.parquet"
+    table_of_points = folder / "in.parquet"
     key = folder / "key"
     trajanon.write_trajectories(trajectories, trips)
-    write_points(given, trips)
+    write_points(table_of_points, trips)
     key.write_bytes(np.random.default_rng(run).bytes(32))
     key.chmod(0o600)
-    return {"in": given, "trajectories": trajectories, "roads": roads, "key": key}
+    return {"in": table_of_points, "trajectories": trajectories, "roads": roads, "key": key}
 
 
 def measured(data: Data, methods: dict[str, str], *, members: bool) -> Iterator[Row]:
@@ -183,14 +193,14 @@ def measured(data: Data, methods: dict[str, str], *, members: bool) -> Iterator[
         for number, (method, command) in enumerate(methods.items()):
             out = folder / f"{number}.parquet"
             seconds, problem = published(command, files | {"out": out}, out)
-            found = None
+            audit_of_method = None
             try:
                 if not problem:
                     holdout = held_out(data, command) if members else None
-                    found = audited(method, originals, out, roads, holdout)
+                    audit_of_method = audited(method, originals, out, roads, holdout)
             except TrajanonError as error:
                 problem = str(error)
-            yield Row(method, found, seconds, problem)
+            yield Row(method, audit_of_method, seconds, problem)
 
 
 def cell(figure: Estimate | None) -> str:
@@ -208,18 +218,17 @@ def table_of(rows: list[Row]) -> str:
     """
     lines = [["", *SHOWN, *TASKS, "people", "s"]]
     for row in rows:
-        found = row.audit
-        if found is None:
+        if row.audit is None:
             lines.append([row.name, *["–"] * (len(lines[0]) - 2), row.problem.replace("|", "/")])
             continue
-        protection = [cell(found.chances[attack]) for attack in SHOWN]
-        people = "–" if found.fewest_people is None else f"{found.fewest_people}"
-        worth = [cell(found.errors[task]) for task in TASKS]
+        protection = [cell(row.audit.chances[attack]) for attack in SHOWN]
+        people = "–" if row.audit.fewest_people is None else f"{row.audit.fewest_people}"
+        worth = [cell(row.audit.errors[task]) for task in TASKS]
         lines.append([row.name, *protection, *worth, people, f"{row.seconds:.1f}"])
 
     columns = [column for column in zip(*lines, strict=True) if set(column[1:]) != {"–"}]
-    head, *others = zip(*columns, strict=True)
-    return "".join(f"|{'|'.join(line)}|\n" for line in [head, ["---"] * len(head), *others])
+    head, *body = zip(*columns, strict=True)
+    return "".join(f"|{'|'.join(line)}|\n" for line in [head, ["---"] * len(head), *body])
 
 
 def compare(

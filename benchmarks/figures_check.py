@@ -10,9 +10,12 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import msgspec
 
 _ROOT = Path(__file__).parent.parent
 _SHARED = _ROOT.parent / "shared"
@@ -20,30 +23,45 @@ _PLACES = {"SAMPLE": str(_ROOT / "data" / "sample"), "SHARED": str(_SHARED)}
 _NUMBER = r"(\d[\d,]*\.?\d*)"
 
 
-def chains() -> list[dict[str, Any]]:
+class Figure(msgspec.Struct):
+    """Numbers of a page, and where they stand in the JSON."""
+
+    page: str
+    quote: str  # the line of the page, with {} in place of numbers
+    values: list[str]  # addresses in the JSON; " %" behind a share, and "" for other data
+    spread: float  # share by which the numbers may differ
+
+
+class Chain(msgspec.Struct):
+    """Commands that print figures."""
+
+    name: str
+    commands: list[str]
+    json: str  # the file that the last one writes
+    figure: list[Figure]
+
+
+def chains() -> list[Chain]:
     """Read which commands print which figures."""
-    listed: list[dict[str, Any]] = tomllib.loads((_ROOT / "benchmarks/figures.toml").read_text())[
-        "chain"
-    ]
-    return listed
+    listed = tomllib.loads((_ROOT / "benchmarks/figures.toml").read_text())["chain"]
+    return msgspec.convert(listed, list[Chain])
 
 
-def quoted(figure: dict[str, Any]) -> list[str]:
+def quoted(figure: Figure) -> list[str]:
     """Return the numbers of a figure as they stand on its page."""
-    parts = map(re.escape, figure["quote"].split("{}"))
-    page = (_ROOT / figure["page"]).read_text(encoding="utf-8")
-    found = re.search(_NUMBER.join(parts), re.sub(" +", " ", page))  # tables may be padded
-    if found is None:
-        raise ValueError(f"{figure['page']} has no {figure['quote']!r}")
-    return list(found.groups())
+    parts = map(re.escape, figure.quote.split("{}"))
+    page = (_ROOT / figure.page).read_text(encoding="utf-8")
+    match = re.search(_NUMBER.join(parts), re.sub(" +", " ", page))  # tables may be padded
+    if match is None:
+        raise ValueError(f"{figure.page} has no {figure.quote!r}")
+    return list(match.groups())
 
 
 def value_at(account: Any, address: str) -> float:
     """Return a number of a record of JSON: names and places in lists between points."""
-    path, percent = address.removesuffix(" %"), address.endswith(" %")
-    for name in path.split("."):
+    for name in address.removesuffix(" %").split("."):
         account = account[int(name)] if isinstance(account, list) else account[name]
-    return float(account) * (100.0 if percent else 1.0)
+    return float(account) * (100.0 if address.endswith(" %") else 1.0)
 
 
 def differs(text: str, now: float, spread: float) -> bool:
@@ -53,38 +71,42 @@ def differs(text: str, now: float, spread: float) -> bool:
     return abs(printed - now) > spread * abs(now) + last_digit / 2
 
 
-def account_of(chain: dict[str, Any]) -> Any:
+def account_of(chain: Chain) -> Any:
     """Run the commands of a chain; return the JSON that they wrote."""
     with TemporaryDirectory() as folder:
-        for command in chain["commands"]:
+        for command in chain.commands:
             for word, place in _PLACES.items():
                 command = command.replace(word, place)
             trajanon = [sys.executable, "-m", "trajanon", *shlex.split(command)]
             subprocess.run(trajanon, cwd=folder, check=True, capture_output=True)
 
-        return json.loads((Path(folder) / chain["json"]).read_text())
+        return json.loads((Path(folder) / chain.json).read_text())
+
+
+def changes(figure: Figure, account: Any) -> Iterator[str]:
+    """Describe each number of a figure that differs from the account."""
+    for text, address in zip(quoted(figure), figure.values, strict=True):
+        if not address:
+            continue
+        now = value_at(account, address)
+        if differs(text, now, figure.spread):
+            yield f"{figure.page}: {figure.quote!r}, {address}: {text}, now {now:.4g}"
 
 
 def main() -> int:
     """Print the figures that differ; return how many these are."""
     number = 0
     for chain in chains():
-        if any("SHARED" in command for command in chain["commands"]) and not _SHARED.exists():
-            print(f"not checked, without its data: {chain['name']}")
+        if any("SHARED" in command for command in chain.commands) and not _SHARED.exists():
+            print(f"not checked, without its data: {chain.name}")
             continue
 
         account = account_of(chain)
-        print(f"checked: {chain['name']}")
-        for figure in chain["figure"]:
-            for text, address in zip(quoted(figure), figure["values"], strict=True):
-                if not address:  # a number of other data
-                    continue
-                now = value_at(account, address)
-                if differs(text, now, figure["spread"]):
-                    print(
-                        f"{figure['page']}: {figure['quote']!r}, {address}: {text}, now {now:.4g}"
-                    )
-                    number += 1
+        print(f"checked: {chain.name}")
+        for figure in chain.figure:
+            for change in changes(figure, account):
+                print(change)
+                number += 1
     return number
 
 

@@ -10,9 +10,12 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 import typer
+
+Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
 
 # The least that can tell the memory of a process from that of its parent.
 WATCH = """
@@ -24,20 +27,32 @@ print(json.dumps({"code": run.returncode, "out": run.stdout, "err": run.stderr[-
 """
 
 
-class Spent(NamedTuple):
-    """What a job gave, its seconds by the clock, and those of all threads together."""
+class Spent(NamedTuple, Generic[Result]):
+    """What a job returned, its seconds by the clock, and those of all threads together."""
 
-    found: Any
+    found: Result
     seconds: float
     cpu_seconds: float
 
 
-def spent(job: Callable[..., Any], *given: Any, **options: Any) -> Spent:
+class Run(TypedDict):
+    """How a program ended, what it printed, its seconds of a core and gigabytes."""
+
+    code: int
+    out: str
+    err: str
+    cpu: float
+    gb: float
+
+
+def spent(
+    job: Callable[Parameters, Result], *args: Parameters.args, **options: Parameters.kwargs
+) -> Spent[Result]:
     """Run a job and measure how long it takes."""
-    start = perf_counter()
-    busy = process_time()
-    found = job(*given, **options)
-    return Spent(found, perf_counter() - start, process_time() - busy)
+    since = perf_counter()
+    cpu_since = process_time()
+    found = job(*args, **options)
+    return Spent(found, perf_counter() - since, process_time() - cpu_since)
 
 
 def peak_gb() -> float:
@@ -55,24 +70,27 @@ def row(*cells: object) -> None:
     print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
-def watched(words: list[str], folder: Path) -> dict[str, Any]:
-    """Run a program in a folder: its exit code, output, seconds of a core and gigabytes."""
+def watched(words: list[str], folder: Path) -> Run:
+    """Run a program in a folder, and measure what it takes."""
     watch = [sys.executable, "-S", "-E", "-c", WATCH, *words]
-    run = subprocess.run(watch, cwd=folder, stdout=subprocess.PIPE, check=True)
-    return json.loads(run.stdout)
+    watching = subprocess.run(watch, cwd=folder, stdout=subprocess.PIPE, check=True)
+    run: Run = json.loads(watching.stdout)
+    return run
 
 
-def run_command(words: list[str], folder: Path) -> dict[str, Any]:
+def run_command(words: list[str], folder: Path) -> Run:
     """Run a command of trajanon in a folder; a release that does not hold is no failure."""
     run = watched([sys.executable, "-m", "trajanon", *words], folder)
     assert run["code"] in {0, 1}, run["err"]
     return run
 
 
-def alone(job: Callable[..., Any], *given: Any) -> Any:
+def alone(
+    job: Callable[Parameters, Result], *args: Parameters.args, **options: Parameters.kwargs
+) -> Result:
     """Run a job in a process of its own, so that its memory can be measured alone."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(job, *given).result()
+        return process.submit(job, *args, **options).result()
 
 
 def command_line(description: str, *jobs: Callable[..., Any]) -> None:

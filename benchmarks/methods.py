@@ -24,8 +24,8 @@ from trajanon.trajectories.trajectories import Trajectories
 
 K = 4
 NOISE = 200.0  # metres within which places are hidden by a factor of 4
-NEAR = 100.0  # metres and seconds within which trips meet
-MEETING = 120.0
+METRES_OF_MEETING = 100.0  # within which trips meet
+SECONDS_OF_MEETING = 120.0
 
 
 def read(path: str) -> Trajectories:
@@ -68,8 +68,8 @@ def write_means(path: str, trips: Trajectories, labels: Ints) -> None:
 
 def grouped(method: str, trips: Trajectories, out: str) -> None:
     """Microaggregate records as the papers do."""
-    found = trajanon.microaggregate(trips.records, K, method=method, refine="none")
-    write_means(out, trips, found.labels)
+    groups = trajanon.microaggregate(trips.records, K, method=method, refine="none")
+    write_means(out, trips, groups.labels)
 
 
 def noise(trips: Trajectories, out: str) -> None:
@@ -88,19 +88,23 @@ def swapmob(trips: Trajectories, out: str) -> None:
     n, m = trips.times.shape
     times = trips.times.ravel()
     scale = metres_of_degrees(trips.points[..., 0].mean())
-    places = np.column_stack([(trips.points * scale).reshape(-1, 2) / NEAR, times / MEETING])
+    places = np.column_stack(
+        [(trips.points * scale).reshape(-1, 2) / METRES_OF_MEETING, times / SECONDS_OF_MEETING]
+    )
     pairs = cKDTree(places).query_pairs(1.0, output_type="ndarray")
 
     # From a meeting on, the points of each have the other's new id.
     ids = np.random.default_rng(0).permutation(n)
     id_of_point = np.repeat(ids, m)
-    for first, second in pairs[np.argsort(times[pairs].max(axis=1), kind="stable")].tolist():
-        one, other = first // m, second // m
-        if one == other:
+    in_time = np.argsort(times[pairs].max(axis=1), kind="stable")
+    for first_point, second_point in pairs[in_time].tolist():
+        first = first_point // m
+        second = second_point // m
+        if first == second:
             continue
-        ids[[one, other]] = ids[[other, one]]
-        id_of_point[first + 1 : (one + 1) * m] = ids[one]
-        id_of_point[second + 1 : (other + 1) * m] = ids[other]
+        ids[[first, second]] = ids[[second, first]]
+        id_of_point[first_point + 1 : (first + 1) * m] = ids[first]
+        id_of_point[second_point + 1 : (second + 1) * m] = ids[second]
 
     table = pd.DataFrame(trips.points.reshape(-1, 2), columns=["lat", "lon"])
     table["id"] = [f"s{number}" for number in id_of_point]
@@ -110,49 +114,52 @@ def swapmob(trips: Trajectories, out: str) -> None:
 
 def shortest(trips: Trajectories, out: str, roads: str | None = None) -> None:
     """Join the ends of our lines by shortest ways, by roads or straight."""
-    made = trajanon.anonymize(trips, K, key=bytes(range(32))).trajectories
-    ends = made.points[:, [0, -1]]
-    lines = np.array([along(pair, made.points.shape[1]) for pair in ends])
+    released = trajanon.anonymize(trips, K, key=bytes(range(32))).trajectories
+    ends = released.points[:, [0, -1]]
+    lines = np.array([along(pair, released.points.shape[1]) for pair in ends])
     if roads is not None:
         _lay_on_roads(lines, ends, roads)
     write(out, lines, None, [f"s{number}" for number in range(len(lines))])
 
 
 def _lay_on_roads(lines: Floats, ends: Floats, roads: str) -> None:
+    """Put the shortest way between both ends in place of each line that has one."""
     net = roads_to_follow(Path(roads), "car").network
-    scale = np.array([1.0, np.cos(np.radians(ends[0, 0, 0]))])
-    there, back = net.open[net.street].T
-    begin = np.append(net.tail[there], net.head[back])
-    end = np.append(net.head[there], net.tail[back])
-    metres = np.append(net.length[there], net.length[back])
+    is_open, is_open_backward = net.open[net.street].T
+    begin = np.append(net.tail[is_open], net.head[is_open_backward])
+    end = np.append(net.head[is_open], net.tail[is_open_backward])
+    metres = np.append(net.length[is_open], net.length[is_open_backward])
     graph = csr_array((metres, (begin, end)), shape=(len(net.lat), len(net.lat)))
-    at = np.stack([net.lat, net.lon], axis=1) * scale
-    for line, (start, goal) in zip(lines, cKDTree(at).query(ends * scale)[1], strict=True):
-        before = dijkstra(graph, indices=start, return_predecessors=True)[1]
+
+    scale = np.array([1.0, np.cos(np.radians(ends[0, 0, 0]))])
+    nodes = np.stack([net.lat, net.lon], axis=1) * scale
+    _, nodes_of_ends = cKDTree(nodes).query(ends * scale)
+    for line, (start, goal) in zip(lines, nodes_of_ends, strict=True):
+        _, node_before = dijkstra(graph, indices=start, return_predecessors=True)
         way = [goal]
-        while before[way[-1]] >= 0:
-            way.append(before[way[-1]])
+        while node_before[way[-1]] >= 0:
+            way.append(node_before[way[-1]])
         if way[-1] == start != goal:
-            line[:] = along(at[way[::-1]], len(line)) / scale
+            line[:] = along(nodes[way[::-1]], len(line)) / scale
 
 
 def synthetic(trips: Trajectories, out: str, epsilon: str) -> None:
     """Draw trips from a model with differential privacy, on the day of the first."""
     assert trips.times is not None, "the synthesiser needs times"
-    day = trips.times.min() // DAY * DAY
-    seconds = trips.times - day
-    seconds -= (seconds[:, :1] - 3 * HOUR) // DAY * DAY
-    new = synthesised(trips.points, seconds, float(epsilon))
+    midnight = trips.times.min() // DAY * DAY
+    seconds = trips.times - midnight
+    seconds -= (seconds[:, :1] - 3 * HOUR) // DAY * DAY  # a day begins at three
+    drawn = synthesised(trips.points, seconds, float(epsilon))
     share = np.linspace(0.0, 1.0, trips.points.shape[1])
-    times = day + new.departure[:, None] + new.duration[:, None] * share
-    write(out, new.points, times, [f"s{number}" for number in range(len(times))])
+    times = midnight + drawn.departure[:, None] + drawn.duration[:, None] * share
+    write(out, drawn.points, times, [f"s{number}" for number in range(len(times))])
 
 
 if __name__ == "__main__":
-    name, given, out, *others = sys.argv[1:]
-    trips = read(given)
+    name, source, out, *arguments = sys.argv[1:]
+    trips = read(source)
     if name in ("mdav", "hm2"):
         grouped(name, trips, out)
     else:
         ways = {"noise": noise, "swapmob": swapmob, "shortest": shortest, "synthesiser": synthetic}
-        ways[name](trips, out, *others)
+        ways[name](trips, out, *arguments)

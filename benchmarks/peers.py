@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 K = 4
+KILOMETRES_OF_DEGREE = 111.3  # of latitude
 PEERS = Path(__file__).parent / "peers"
 
 
@@ -70,7 +71,7 @@ def sdcmicro(records):
 
 def glove(records):
     """Group by GLOVE, which counts kilometres and minutes."""
-    lines = (records.reshape(len(records), -1, 2) - records[0, :2]) * 111.3
+    lines = (records.reshape(len(records), -1, 2) - records[0, :2]) * KILOMETRES_OF_DEGREE
     lines[..., 1] *= np.cos(np.radians(records[0, 0]))
     n, m = lines.shape[:2]
     trip = np.repeat(np.arange(n), m)
@@ -80,8 +81,9 @@ def glove(records):
     np.savetxt("trips.csv", rows, "%d,%d,%d,%.7f,%.7f", header=header)
     settings = {"dataset": "T-Drive", "variant": "trips", "dataInput": "./", "dataOutput": "./"}
     settings |= {"outputResults": "true", "privacyModel": "glove", "k-anonymity": K}
-    others = ("l-diversity", "t-closeness", "exposure_ratio", "radius", "min_length")
-    settings |= dict.fromkeys((*others, "num_mixzones"), 1)
+    # Settings of other methods, which the program asks for.
+    unused = ("l-diversity", "t-closeness", "exposure_ratio", "radius", "min_length")
+    settings |= dict.fromkeys((*unused, "num_mixzones"), 1)
     folder = Path("src/resources")
     folder.mkdir(parents=True)
     text = "\n".join(f"{name} = {value}" for name, value in settings.items())
@@ -97,15 +99,15 @@ def glove(records):
 
 
 if __name__ == "__main__":
-    name, given, out = sys.argv[1:]
-    table = pd.read_parquet(given)
+    name, source, out = sys.argv[1:]
+    table = pd.read_parquet(source)
     records = table[["lat", "lon"]].to_numpy().reshape(table["id"].nunique(), -1)
-    here = Path.cwd()
+    started_in = Path.cwd()
     with TemporaryDirectory() as folder:
         os.chdir(folder)
         programs = {"anonypyx": anonypyx, "mdl": mdl, "sdcmicro": sdcmicro, "glove": glove}
         labels = programs[name](records)
-        os.chdir(here)
+        os.chdir(started_in)
     means = pd.DataFrame(records).groupby(np.asarray(labels)).transform("mean").to_numpy()
     table[["lat", "lon"]] = means.reshape(-1, 2)
     table[["id", "lat", "lon"]].to_parquet(out, index=False)

@@ -6,20 +6,22 @@ Everything is compiled before the clock starts. docs/measurements.md shows the t
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from measures import Spent, command_line, row, say_machine, spent
 
 import trajanon
 from trajanon.common.arrays import Floats
+from trajanon.common.declared_options import SearchKeywords
+from trajanon.grouping.partition import Partition
 from trajanon.tables.papers.datasets import find_datasets
 
-MOST_BOUNDED = 5  # the k beyond which bounds of the papers' tables take minutes
+LARGEST_BOUNDED_K = 5  # beyond it, bounds of the papers' tables take minutes
 SEEDS = range(5)
 
 
-def searched(records: Floats, k: int, **options: Any) -> Spent:
+def searched(records: Floats, k: int, **options: Unpack[SearchKeywords]) -> Spent[Partition]:
     """Search for groups; the program ends if it is stopped."""
     run = spent(trajanon.microaggregate, records, k, **options)
     if run.found.stopped:
@@ -38,15 +40,15 @@ def losses(folder: Path) -> None:
         for k in (3, 4, 5, 10):
             runs = [searched(dataset.records, k, seed=seed) for seed in SEEDS]
             loss = np.mean([run.found.information_loss for run in runs])
-            best, _, took = searched(dataset.records, k, effort="best")
+            best, _, seconds = searched(dataset.records, k, effort="best")
             cells = [f"{loss:.4f}", f"{np.mean([run.cpu_seconds for run in runs]):.2f}"]
-            cells += [f"{best.information_loss:.5f}", f"{took:.0f}"]
+            cells += [f"{best.information_loss:.5f}", f"{seconds:.0f}"]
 
-            if k <= MOST_BOUNDED:
-                bound, _, took = spent(trajanon.lower_bound, dataset.records, k)
+            if k <= LARGEST_BOUNDED_K:
+                bound, _, seconds = spent(trajanon.lower_bound, dataset.records, k)
                 gap = 100.0 * (1.0 - bound.information_loss / best.information_loss)
                 proven = "" if bound.certified else " (not certified)"
-                cells += [f"{bound.information_loss:.5f}{proven}", f"{gap:.3f} %", f"{took:.0f}"]
+                cells += [f"{bound.information_loss:.5f}{proven}", f"{gap:.3f} %", f"{seconds:.0f}"]
             row(dataset.name, k, *cells)
 
 

@@ -37,6 +37,8 @@ class Synthetic(NamedTuple):
 
 
 class _Grid(NamedTuple):
+    """Cells of an area, numbered 0..c-1."""
+
     size: Floats  # metres of the whole area
     parts: Ints  # each way, of each top cell, (_TOP²,)
     low: Floats  # south-western corner of each cell, metres, (c, 2)
@@ -60,40 +62,54 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
     places = (points - corner) * scale
 
     def noisy(counts: Floats | Ints, what: str) -> Floats:
-        """Counts, to which a trip adds 1 in all, made private; they add up to n again."""
+        """Make counts private, to which a trip adds 1 in all; they add up to n again."""
         drawn = counts + random.laplace(0.0, 1 / (SHARES[what] * epsilon), counts.shape)
-        flat = np.sort(drawn.ravel())[::-1]  # from all is taken what is too much (Norm-Sub)
-        excess = (np.cumsum(flat) - n) / np.arange(1, len(flat) + 1)
-        return np.maximum(drawn - excess[np.flatnonzero(flat > excess)[-1]], 0.0)
+        # From all is taken what is too much (Norm-Sub).
+        largest_first = np.sort(drawn.ravel())[::-1]
+        excess = (np.cumsum(largest_first) - n) / np.arange(1, len(largest_first) + 1)
+        return np.maximum(drawn - excess[np.flatnonzero(largest_first > excess)[-1]], 0.0)
 
     grid = _divided(places, epsilon, noisy)
-    gap = np.maximum(grid.low[:, None], grid.low) - np.minimum(grid.high[:, None], grid.high)
     c = len(grid.low)
-    near = (gap < 1.0).all(axis=2) & ~np.eye(c, dtype=np.bool_)  # cells that touch
-    fewest = shortest_path(near, unweighted=True).astype(np.int64)  # moves from cell to cell
-    moves = np.zeros((c, c))
-    trips = np.zeros((c, c))
-    detours = np.zeros(_DETOURS)
-    for row in grid.cells(places):
-        way = row[np.append(True, np.diff(row) != 0)]
-        np.add.at(moves, (way[:-1], way[1:]), 1.0 / max(len(way) - 1, 1))
-        trips[way[0], way[-1]] += 1.0
-        detours[np.clip(len(way) - 1 - fewest[way[0], way[-1]], 0, _DETOURS - 1)] += 1.0
+    gap = np.maximum(grid.low[:, None], grid.low) - np.minimum(grid.high[:, None], grid.high)
+    do_touch = (gap < 1.0).all(axis=2) & ~np.eye(c, dtype=np.bool_)
+    fewest_moves = shortest_path(do_touch, unweighted=True).astype(np.int64)  # (c, c)
+    moves, trips, detours = _counted(grid.cells(places), fewest_moves)
+
+    # Cells and numbers of moves of the new trips, and then places within the cells.
     start, end = np.divmod(_drawn(random, noisy(trips, "trips"), n), c)
-    steps = fewest[start, end] + _drawn(random, noisy(detours, "lengths"), n)
+    steps = fewest_moves[start, end] + _drawn(random, noisy(detours, "lengths"), n)
     chain = np.zeros((c, c))
-    chain[near] = noisy(moves[near], "moves")
+    chain[do_touch] = noisy(moves[do_touch], "moves")
     visited = _walked(random, chain, start, end, steps)
-    made = np.empty((n, m, 2))
-    for line, cells, count in zip(made, visited, steps, strict=True):
+    lines = np.empty((n, m, 2))
+    for line, cells, count in zip(lines, visited, steps, strict=True):
         way = cells[: max(count, 1) + 1]
         line[:] = along(random.uniform(grid.low[way], grid.high[way]), m)
-    made = made / scale + corner
+    lines = lines / scale + corner
+
+    # Hours go from 3 in the night to 3 in the next.
     hours = np.bincount((seconds[:, 0] // HOUR).astype(np.int64), minlength=27)[3:27]
     departure = HOUR * (3 + _drawn(random, noisy(hours, "hours"), n) + random.random(n))
     speeds = np.histogram(lengths(points) / np.ptp(seconds, axis=1), _SPEEDS)[0]
-    speed = _SPEEDS[_drawn(random, noisy(speeds, "speeds"), n)] * random.uniform(1.0, 1.245, n)
-    return Synthetic(made, departure, lengths(made) / speed)
+    bins = _drawn(random, noisy(speeds, "speeds"), n)
+    speed = _SPEEDS[bins] * random.uniform(1.0, 1.245, n)  # up to the next bin
+    return Synthetic(lines, departure, lengths(lines) / speed)
+
+
+def _counted(rows: Ints, fewest_moves: Ints) -> tuple[Floats, Floats, Floats]:
+    """Count moves from cell to cell, (c, c), of each trip 1 in all; trips by ends; and detours."""
+    c = len(fewest_moves)
+    moves = np.zeros((c, c))
+    trips = np.zeros((c, c))
+    detours = np.zeros(_DETOURS)
+    for row in rows:
+        way = row[np.append(True, np.diff(row) != 0)]
+        np.add.at(moves, (way[:-1], way[1:]), 1.0 / max(len(way) - 1, 1))
+        trips[way[0], way[-1]] += 1.0
+        detour = len(way) - 1 - fewest_moves[way[0], way[-1]]
+        detours[np.clip(detour, 0, _DETOURS - 1)] += 1.0
+    return moves, trips, detours
 
 
 def _divided(places: Floats, epsilon: float, noisy: Callable[[Floats, str], Floats]) -> _Grid:
@@ -120,17 +136,19 @@ def _walked(
 ) -> Ints:
     """Walk between cells in a given number of steps, drawn among the walks that still arrive."""
     chain = chain / np.maximum(chain.sum(axis=1, keepdims=True), 1e-12)
-    arrives = [np.eye(len(chain))]  # in as many steps as its place in the list, (c, c)
+    # The chance to arrive from cell to cell, in as many steps as the place in the list.
+    arrives = [np.eye(len(chain))]
     while len(arrives) <= steps.max():
         arrives.append(arrives[-1] @ chain)
+
     visited = np.repeat(start[:, None], max(steps.max(), 1) + 1, axis=1)
     for step in range(1, steps.max() + 1):
-        for left in range(steps.max() - step + 1):
-            some = np.flatnonzero(steps - step == left)
-            likely = chain[visited[some, step - 1]] * arrives[left][:, end[some]].T
+        for steps_left in range(steps.max() - step + 1):
+            walks = np.flatnonzero(steps - step == steps_left)
+            likely = chain[visited[walks, step - 1]] * arrives[steps_left][:, end[walks]].T
             sums = np.cumsum(likely, axis=1)
-            after = (sums < random.random((len(some), 1)) * sums[:, -1:]).sum(axis=1)
-            visited[some, step] = np.where(sums[:, -1] > 0.0, after, end[some])
+            next_cell = (sums < random.random((len(walks), 1)) * sums[:, -1:]).sum(axis=1)
+            visited[walks, step] = np.where(sums[:, -1] > 0.0, next_cell, end[walks])
     visited[np.arange(len(steps)), np.maximum(steps, 1)] = end
     return visited
 
@@ -141,8 +159,8 @@ def _drawn(random: np.random.Generator, weights: Floats, n: int) -> Ints:
     return random.choice(flat.size, n, p=flat / flat.sum())
 
 
-def along(way: Floats, many: int) -> Floats:
-    """Points at equal shares of a way, (w, 2), in a plane."""
-    far = np.append(0.0, np.cumsum(np.hypot(*np.diff(way, axis=0).T)))
-    at = np.linspace(0.0, far[-1], many)
-    return np.stack([np.interp(at, far, axis) for axis in way.T], axis=1)
+def along(way: Floats, points: int) -> Floats:
+    """Return points at equal shares of a way, (w, 2), in a plane."""
+    distance = np.append(0.0, np.cumsum(np.hypot(*np.diff(way, axis=0).T)))
+    wanted = np.linspace(0.0, distance[-1], points)
+    return np.stack([np.interp(wanted, distance, axis) for axis in way.T], axis=1)

@@ -8,62 +8,69 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.columns_read import NamesHeld
-from trajanon.common.errors import BadInput, ColumnsUnclear
+from trajanon.common.errors import ColumnsUnclear
 from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, plain
+from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import Reading
 from trajanon.trajectories.person_names import key_of
 
+# What names of columns say of the times in them.
 _SAYS_UTC = re.compile(r"utc|gmt|zulu|epoch|unix", re.IGNORECASE)
 _SAYS_LOCAL = re.compile(r"local|lokal", re.IGNORECASE)
 _SAYS_TIME = re.compile(r"time|date|stamp|epoch|utc|start|begin|end|_at$|\bts$|_ts$", re.IGNORECASE)
-_FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "0", "1"}
 
+_FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "0", "1"}  # which name no persons
 _CLOCKS = {"time", "gps_seconds"}  # roles of columns that hold times
-
 _SEQUENCE = "collection"  # what Panoramax calls a recording, beside the name of a picture
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
-_AS_FINE = 0.8  # of the different times of the finest column
+_SHARE_OF_FINEST = 0.8  # of the different times of the finest column: as many are as fine
 
 
 def used_columns(
     names: Sequence[str], first: pd.DataFrame, reading: Reading, *, geometry: bool = False
 ) -> dict[str, str]:
-    """Find which column of a table of points plays which role, by its first rows; record this."""
-    choice = _Choice(names, first, reading, geometry=geometry)
-    choice.take_coordinates()
-    if "place" not in choice.columns:
-        choice.take_owners()
-        choice.take_times()
+    """Find which column of a table of points plays which role, by its first rows; record this.
+
+    With a ``geometry``, coordinates are known already. The columns are by their roles.
+    """
+    choice = _ChoiceOfColumns(names, first, reading, geometry=geometry)
+    choice.assign_coordinates()
+    if "place" not in choice.column_of:
+        choice.assign_owners()
+        choice.assign_times()
         choice.check_owners()
         for role in column_roles.MARKS:
-            choice.take(role)
-        choice.take_order()
+            choice.assign(role)
+        choice.assign_order()
         choice.record()
-    return choice.columns
+    return choice.column_of
 
 
 def columns_of_lines(
     columns: pd.DataFrame, times: Sequence[str], reading: Reading
 ) -> dict[str, str]:
-    """Find which attribute of lines plays which role, by their names; record this."""
-    choice = _Choice(list(columns), columns, reading, geometry=True)
+    """Find which attribute of lines plays which role, by their names; record this.
+
+    ``times`` names the columns with lists of the times of points, which are recorded, too.
+    """
+    choice = _ChoiceOfColumns(list(columns), columns, reading, geometry=True)
     # A line has no rows that could be marked or ordered.
     for role in (*OWNERS, "time"):
-        choice.take(role, by_name=True)
+        choice.assign(role, by_name=True)
 
-    column_of = dict(choice.columns)
+    column_of = dict(choice.column_of)
     if times:
-        choice.columns.setdefault("time", times[0])
+        choice.column_of.setdefault("time", times[0])
     choice.head.recording = np.arange(len(columns))
     if "id" in column_of:
-        choice.head.tell_recordings(column_of["id"])
+        choice.head.number_recordings_by(column_of["id"])
     choice.record()
     return column_of
 
 
-class _Choice:
+class _ChoiceOfColumns:
     """Finds the roles of the columns of one table, one after the other."""
 
     def __init__(
@@ -74,36 +81,35 @@ class _Choice:
         self.what = reading.what
         self.geometry = geometry
         self.head = TableHead(first)
-        self.columns: dict[str, str] = {}  # by their roles
-        self.keys: list[str] = []  # usual names of owners that count rows
+        self.column_of: dict[str, str] = {}  # by roles: the choice so far
+        self.row_counters: list[str] = []  # columns of usual names of owners that count rows
 
-        # Of nested names the end may be the usual one, or be said.
+        # Of nested names, such as user.id, the end may be the usual one, or be named by a user.
         ends = [(name, name.rpartition(".")[2]) for name in names] if reading.nested else []
-        self.by_name: defaultdict[str, list[str]] = defaultdict(list)
+        self.by_plain_name: defaultdict[str, list[str]] = defaultdict(list)
         for name, usual in [*((name, name) for name in names), *ends]:
-            self.by_name[plain(usual)].append(name)
+            self.by_plain_name[plain(usual)].append(name)
 
         column_roles.check_wanted(reading.columns)
-        self.said: dict[str, str] = {}
+        self.named: dict[str, str] = {}  # by roles: the columns that a user names
         for role, name in reading.columns.items():
             if is_word(role, name):
                 if name in names and role != "nameless":
-                    why = f"and {role}={name} means no column: rename it"
-                    raise BadInput(f"{reading.what} has a column {name!r}, {why}")
+                    raise reading.refusal("column called as a word", name=name, role=role)
             elif not (geometry and role in column_roles.OF_COORDINATES):
-                ending_so = [nested_name for nested_name, end in ends if end == name]
-                is_end = name not in names and len(ending_so) == 1
-                self.said[role] = ending_so[0] if is_end else name
+                with_this_end = [nested_name for nested_name, end in ends if end == name]
+                is_end = name not in names and len(with_this_end) == 1
+                self.named[role] = with_this_end[0] if is_end else name
 
-    def _free(self, role: str) -> list[str]:
-        """List the columns of usual names that have no other role, best first."""
-        usual_names = (name for usual in ROLES[role].usual for name in self.by_name[usual])
-        return [name for name in dict.fromkeys(usual_names) if name not in self._taken]
+    def _usual(self, role: str) -> list[str]:
+        """List the columns of usual names for a role that have no other one, best first."""
+        columns = (name for usual in ROLES[role].usual for name in self.by_plain_name[usual])
+        return [name for name in dict.fromkeys(columns) if name not in self._in_use]
 
     @property
-    def _taken(self) -> set[str]:
-        """The columns that have a role, or were said for one."""
-        return {*self.columns.values(), *self.said.values()}
+    def _in_use(self) -> set[str]:
+        """Return the columns that have a role, or are named for one."""
+        return {*self.column_of.values(), *self.named.values()}
 
     def _best(self, role: str) -> str | None:
         """Rank the columns that may play a role by their names, then by what they hold.
@@ -112,108 +118,109 @@ class _Choice:
         """
         rule = ROLES[role]
         head = self.head
-        usual_names = self._free(role)
-        ranked = [name for name in usual_names if name in head and rule.fits(head, name)]
+        usual = self._usual(role)
+        ranked = [name for name in usual if name in head and rule.fits(head, name)]
 
         # Columns of other names play a role if none of the usual names does, or if they are finer.
-        if (not ranked or rule.finest) and (usual_names or not rule.finest):
-            other_names = (name for name in head if name not in self._taken)
-            unnamed = (name for name in other_names if name not in usual_names)
-            ranked += [name for name in unnamed if rule.fits_unnamed(head, name)]
+        if (not ranked or rule.finest) and (usual or not rule.finest):
+            not_in_use = (name for name in head if name not in self._in_use)
+            not_usual = (name for name in not_in_use if name not in usual)
+            ranked += [name for name in not_usual if rule.fits_unnamed(head, name)]
 
         if rule.finest and len(ranked) > 1:
             return _finest(head, ranked)
-        return next(iter(ranked or (usual_names if rule.kept else [])), None)
+        return next(iter(ranked or (usual if rule.kept else [])), None)
 
-    def take(self, role: str, *, by_name: bool = False) -> str | None:
-        """Assign a role to the column that was said, or else to the best; None if there is none."""
+    def assign(self, role: str, *, by_name: bool = False) -> str | None:
+        """Assign a role to the column that is named, or else to the best; None if there is none."""
         if is_word(role, self.reading.columns.get(role, "")):
             return None
 
-        name = self.said.get(role)
+        name = self.named.get(role)
         if name is None:
-            name = next(iter(self._free(role)), None) if by_name else self._best(role)
+            name = next(iter(self._usual(role)), None) if by_name else self._best(role)
         elif name not in self.names:
-            self._refuse_rows()
-            problem = f"{self.what} has no column {name!r} for {role}"
-            raise self._unclear(problem, "name one of these", role)
+            self._refuse_row_as_header()
+            raise self._unclear("no such column", role, name=name, role=role)
         if name is None:
             return None
 
-        self.columns[role] = name
+        self.column_of[role] = name
         if self.names.count(name) > 1:
-            twice = f"the column {name!r} appears twice in {self.what}"
-            raise BadInput(f"{twice}: rename one of the two")
-        # A line has many times.
+            raise self.reading.refusal("column twice in a table", name=name)
         has_values = name in self.head and not self.head[name].holds_lists
-        if not has_values and not (by_name and role == "time"):
-            holds = "holds lists, not a value a row; name another in `columns`"
-            raise BadInput(f"the column {name!r} of {self.what} {holds}")
+        is_time_of_lines = by_name and role == "time"  # which has many times a row
+        if not has_values and not is_time_of_lines:
+            raise self.reading.refusal("column of lists", name=name)
         return name
 
-    def _unclear(self, problem: str, way_out: str, *roles: str, table: str = "") -> ColumnsUnclear:
+    def _unclear(self, kind: str, *roles: str, table: str = "", **values: object) -> ColumnsUnclear:
         """Return the error that lists the columns of the table."""
-        listed = f"its columns are {', '.join(self.names) or 'none'}"
-        return ColumnsUnclear(f"{problem}; {listed}", way_out, roles, self.names, table)
+        listed = ", ".join(self.names) or "none"
+        values |= {"what": self.what, "listed": listed}
+        return columns_unclear(kind, roles, self.names, table, **values)
 
-    def _refuse_rows(self) -> None:
+    def _refuse_row_as_header(self) -> None:
         """Refuse a table whose first line is a row."""
         if not self.geometry and is_row(self.names):
-            why = "as its first line holds numbers: write one above it, such as id,lat,lon,time"
-            raise BadInput(f"{self.what} has no line with the names of its columns, {why}")
+            raise self.reading.refusal("no line with names")
 
-    def take_coordinates(self) -> None:
+    def assign_coordinates(self) -> None:
         """Find latitude and longitude, or the place that is both."""
         if self.geometry:
             return
 
-        missing = [role for role in ("lat", "lon") if self.take(role) is None]
+        missing = [role for role in ("lat", "lon") if self.assign(role) is None]
         unused: Sequence[str] = ()
-        if (missing or "place" in self.said) and self.take("place"):
+        if (missing or "place" in self.named) and self.assign("place"):
             unused = ("lat", "lon")
         elif missing:
             self._refuse_without(missing)
-        elif not all(self.take(role) for role in column_roles.SIGNS):
+        elif not all(self.assign(role) for role in column_roles.SIGNS):
             unused = list(column_roles.SIGNS)
         for role in unused:
-            self.columns.pop(role, None)
+            self.column_of.pop(role, None)
 
     def _refuse_without(self, missing: list[str]) -> None:
-        """Refuse a table without coordinates; name all that must be said."""
-        self._refuse_rows()
-        if not any(role in self.said or self._free(role) for role in OWNERS):
+        """Refuse a table without coordinates; name all that must be named."""
+        self._refuse_row_as_header()
+        if not any(role in self.named or self._usual(role) for role in OWNERS):
             missing = [*missing, "id"]
-        way_out = f"set `columns` {','.join(f'{role}=...' for role in missing)}"
-        problem = f"{self.what} has no column recognised as {' or '.join(missing)}"
-        raise self._unclear(problem, way_out, *missing, table=self.what)
+        raise self._unclear(
+            "no column recognised",
+            *missing,
+            table=self.what,
+            missing=" or ".join(missing),
+            settings=",".join(f"{role}=..." for role in missing),
+        )
 
-    def take_owners(self) -> None:
+    def assign_owners(self) -> None:
         """Find what tells recordings and persons apart."""
         head = self.head
         for role in OWNERS:
-            if role not in self.said:
-                usual = (name for name in self._free(role) if name in head)
-                self.keys += [name for name in usual if head[name].is_key]
-            self.take(role)
+            if role not in self.named:
+                usual = (name for name in self._usual(role) if name in head)
+                self.row_counters += [name for name in usual if head[name].is_key]
+            self.assign(role)
 
-        # Ids have parts if this was said, and those of GDAL's tracks.
-        if "part" in self.said or plain(self.columns.get("id", "")) == "trackfid":
-            self.take("part")
-        owners = (self.columns.get(role) for role in (*OWNERS, "part"))
-        head.tell_recordings(*filter(None, owners))
+        # Ids have parts if a user names them, and those of GDAL's tracks.
+        if "part" in self.named or plain(self.column_of.get("id", "")) == "trackfid":
+            self.assign("part")
+        owners = (self.column_of.get(role) for role in (*OWNERS, "part"))
+        head.number_recordings_by(*filter(None, owners))
 
     def check_owners(self) -> None:
         """Check that a column names recordings, or that each file is one; warn of row numbers."""
-        recording_of = f"each subject ({self.columns.get('subject')})"
-        if self.columns.keys().isdisjoint(OWNERS):
+        recording_of = f"each subject ({self.column_of.get('subject')})"
+        if self.column_of.keys().isdisjoint(OWNERS):
             recording_of = "a file"
             if self.reading.columns.get("id") != FILE:
-                self._refuse_several()
+                self._refuse_several_recordings()
             self.reading.counts[column_roles.ONE_A_FILE] += 1
 
-        for name in self.keys:
+        for name in self.row_counters:
             role = "id" if plain(name) in ROLES["id"].usual else "subject"
-            if role in self.columns or name in self.columns.values():
+            if role in self.column_of or name in self.column_of.values():
                 continue
             taken = {
                 "id": f"{recording_of} is taken for one recording; if another tells them apart",
@@ -221,16 +228,14 @@ class _Choice:
             }
             self.reading.found("a column counts rows", name=name, taken=taken[role], role=role)
 
-    def _refuse_several(self) -> None:
+    def _refuse_several_recordings(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
         suspects = [name for name in self._unused() if self._may_tell_apart(name)]
         suspects.sort(key=lambda name: plain(name) != _SEQUENCE)
-        suspects = suspects if _CLOCKS & self.columns.keys() else ["..."]
+        if not _CLOCKS & self.column_of.keys():
+            suspects = ["..."]  # any column
         if suspects:
-            one_each = f"id={FILE} if each file is one recording"
-            way_out = f"set `columns` id={suspects[0]}, or {one_each}"
-            problem = f"{self.what} has no column recognised as id"
-            raise self._unclear(problem, way_out, "id", table=self.what)
+            raise self._unclear("no id recognised", "id", table=self.what, suspect=suspects[0])
 
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""
@@ -243,77 +248,78 @@ class _Choice:
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
         columns = self.head.items()
-        unused = (name for name, column in columns if not column.holds_lists)
-        return [name for name in unused if name not in self.columns.values()]
+        without_lists = (name for name, column in columns if not column.holds_lists)
+        return [name for name in without_lists if name not in self.column_of.values()]
 
-    def take_times(self) -> None:
+    def assign_times(self) -> None:
         """Find the times of points: those of the finest column, with its day or zone."""
-        if self.take("gps_seconds"):
-            self.take("gps_week")
+        if self.assign("gps_seconds"):
+            self.assign("gps_week")
             return
-        if (name := self.take("time")) is None:
+        name = self.assign("time")
+        if name is None:
             return
 
         column = self.head[name]
-        if "time" not in self.said:
+        if "time" not in self.named:
             if column_roles.on_two_clocks(self.head, name):
                 example = column.values.dropna().iloc[0]
-                why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
-                way_out = f"set `columns` time={name}, or gps_seconds={name}"
-                raise self._unclear(f"the times of {self.what}, {why}", way_out, "time")
+                raise self._unclear("times on two clocks", "time", name=name, example=example)
 
             if self.head.holds_seconds_of_minute(name):
-                del self.columns["time"]
+                del self.column_of["time"]
                 self.reading.found("seconds of the minute", name=name)
                 return
 
-        if column.times is None or "date" in self.said:
-            self.take("date")
+        if column.times is None or "date" in self.named:
+            self.assign("date")
         in_utc = column.times is not None and column.times.in_utc
-        if "zone" in self.said or not (in_utc or _SAYS_UTC.search(name)):
-            self.take("zone")
+        if "zone" in self.named or not (in_utc or _SAYS_UTC.search(name)):
+            self.assign("zone")
 
-    def take_order(self) -> None:
+    def assign_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""
-        timed = _CLOCKS & self.columns.keys()
-        coarse = not timed
-        if timed and self._free("order"):
-            coarse = any(self.head.differs(self.columns[role]) < self.head.rows for role in timed)
-        if coarse or "order" in self.said:
-            self.take("order")
+        clocks = _CLOCKS & self.column_of.keys()
+        are_too_coarse = not clocks
+        if clocks and self._usual("order"):
+            counts = (self.head.count_different(self.column_of[role]) for role in clocks)
+            are_too_coarse = any(count < self.head.rows for count in counts)
+        if are_too_coarse or "order" in self.named:
+            self.assign("order")
 
     def record(self) -> None:
         """Record how the columns were used, and what the others may be; warn of unused times."""
-        self.columns = {role: self.columns[role] for role in ROLES if role in self.columns}
-        unused = tuple(name for name in self.names if name not in self.columns.values())
-        self.reading.tables.uses[tuple(self.columns.items()), unused] += 1
+        self.column_of = {role: self.column_of[role] for role in ROLES if role in self.column_of}
+        unused = tuple(name for name in self.names if name not in self.column_of.values())
+        self.reading.tables.uses[tuple(self.column_of.items()), unused] += 1
 
-        if not _CLOCKS & self.columns.keys():
-            self._tell_times()
-        if "subject" in self.columns and "id" not in self.columns:
-            self._tell_recordings()
-        if "subject" in self.columns or "subject" in self.reading.columns:
+        if not _CLOCKS & self.column_of.keys():
+            self._warn_of_unused_times()
+        if "subject" in self.column_of and "id" not in self.column_of:
+            self._warn_of_recordings()
+        if "subject" in self.column_of or "subject" in self.reading.columns:
             return
         for name in self._unused():
-            if (held := self._names_held(name)) is not None:
-                self.reading.tables.names.setdefault(name, NamesHeld()).add(held)
+            names_held = self._names_held(name)
+            if names_held is not None:
+                self.reading.tables.names.setdefault(name, NamesHeld()).add(names_held)
 
-    def _tell_times(self) -> None:
+    def _warn_of_unused_times(self) -> None:
         """Warn of a column of times that is not used, or refuse it if times are asked for."""
         for name in self._unused():
             held = self.head[name].times
             is_constant = held is not None and self.head.is_constant(name)
             if held is None or (held.numbers and is_constant):
                 continue
-            msg = f"{self.what}: no column is used as time, but {name!r} holds times"
-            way_out = f"set `columns` time={name}"
             if self.reading.timed and not is_constant:
-                raise ColumnsUnclear(msg, way_out, ["time"], self.names)
+                raise columns_unclear(
+                    "times asked for", ["time"], self.names, what=self.what, name=name
+                )
             self.reading.found("times", name=name)
 
-    def _tell_recordings(self) -> None:
+    def _warn_of_recordings(self) -> None:
         """Warn of a column that may divide what a subject made into recordings."""
-        owner = self.head[self.columns["subject"]]
+        owner = self.head[self.column_of["subject"]]
         for name in self._unused():
             if self._may_tell_apart(name) and self.head.divides(name, owner):
                 self.reading.found("recordings", name=name)
@@ -321,7 +327,7 @@ class _Choice:
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""
         column = self.head[name]
-        if name in self.keys or column.describes_numbers:
+        if name in self.row_counters or column.describes_numbers:
             return None
         if not self.head.is_constant(name):
             return NamesHeld(varies=True)
@@ -330,22 +336,23 @@ class _Choice:
         if times is not None and (not times.numbers or _SAYS_TIME.search(name)):
             return None
         names = {key_of(text) for text in self.head.names_in(name)}
+        if names <= _FLAGS:
+            return None
         recordings = self.head.recording[column.coded.code >= 0]
-        several = NamesHeld(len(np.unique(recordings[recordings >= 0])), names)
-        return None if names <= _FLAGS else several
+        return NamesHeld(len(np.unique(recordings[recordings >= 0])), names)
 
 
-def _finest(head: TableHead, ranked: list[str]) -> str:
+def _finest(head: TableHead, columns: list[str]) -> str:
     """Choose among columns of times: a fine one before others, one in UTC, no local one."""
-    differ = {name: head.differs(name) for name in ranked}
-    fine = _AS_FINE * max(differ.values())
+    different_times = {name: head.count_different(name) for name in columns}
+    fine = _SHARE_OF_FINEST * max(different_times.values())
 
-    def key(name: str) -> tuple[bool, bool, bool]:
+    def rank(name: str) -> tuple[bool, bool, bool]:
         held = head[name].times
         in_utc = _SAYS_UTC.search(name) or (held is not None and held.in_utc)
-        return differ[name] < fine, bool(_SAYS_LOCAL.search(name)), not in_utc
+        return different_times[name] < fine, bool(_SAYS_LOCAL.search(name)), not in_utc
 
-    return min(ranked, key=key)
+    return min(columns, key=rank)
 
 
 def is_row(fields: Sequence[str]) -> bool:

@@ -14,9 +14,9 @@ from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.timestamps import TimesHeld, times_held
 from trajanon.trajectories.person_names import spelled
 
-_FEW = 10  # rows, too few to say that a column counts them, or to be a recording on average
-_BEGIN = 1_000  # rows, by which most columns are dismissed
-_SECONDS_OF_MINUTE = 63  # the largest: AIS has codes beyond 59
+_FEW_ROWS = 10  # too few to say that a column counts them, or to be a recording on average
+_ROWS_JUDGED = 1_000  # the first ones, by which most columns are dismissed
+_LARGEST_SECOND = 63  # of the minute: AIS has codes beyond 59
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 _MEASURES = re.compile(
@@ -53,7 +53,7 @@ class Column:
     def is_key(self) -> bool:
         """Return whether it is unique in each row, and there are enough rows to say so."""
         values = self.values
-        if len(values) < _FEW or not values.head(_BEGIN).is_unique:
+        if len(values) < _FEW_ROWS or not values.head(_ROWS_JUDGED).is_unique:
             return False
         return bool(values.is_unique and values.notna().all())
 
@@ -75,9 +75,9 @@ class Column:
     @cached_property
     def describes_numbers(self) -> bool:
         """Return whether it holds fractions, or numbers that measure a point, by its name."""
-        begin = numbers(self.values.head(_BEGIN))
-        named = np.isfinite(begin).any() and _MEASURES.search(self.name) is not None
-        return bool(named or (begin % 1.0 > 0.0).any())
+        first = numbers(self.values.head(_ROWS_JUDGED))
+        measures = np.isfinite(first).any() and _MEASURES.search(self.name) is not None
+        return bool(measures or (first % 1.0 > 0.0).any())
 
     @cached_property
     def holds_lists(self) -> bool:
@@ -93,34 +93,34 @@ class TableHead(dict[str, Column]):
         self.rows = len(rows)
         self._owners: Sequence[str] = ()
 
-    def tell_recordings(self, *names: str) -> None:
-        """Number recordings by the values of some columns; without any, all rows are one."""
+    def number_recordings_by(self, *names: str) -> None:
+        """Number recordings by the values of these columns; without any, all rows are one."""
         self._owners = names
         self.__dict__.pop("recording", None)
 
     @cached_property
     def recording(self) -> Ints:
         """Of each row the number of its recording, or -1."""
-        code = np.zeros(self.rows, np.int64)
+        number = np.zeros(self.rows, np.int64)
         for name in self._owners:
             coded = self[name].coded
-            missing = (code < 0) | (coded.code < 0)
-            code = np.where(missing, -1, code * (len(coded.values) + 1) + coded.code)
-        known = code >= 0
-        code[known] = pd.factorize(code[known])[0]
-        return code
+            is_missing = (number < 0) | (coded.code < 0)
+            number = np.where(is_missing, -1, number * (len(coded.values) + 1) + coded.code)
+        is_known = number >= 0
+        number[is_known] = pd.factorize(number[is_known])[0]
+        return number
 
     def is_constant(self, name: str) -> bool:
         """Return whether a column has one value in each recording, or none."""
-        return _constant(self[name], self.recording)
+        return _is_constant(self[name], self.recording)
 
     def divides(self, name: str, owner: Column) -> bool:
         """Return whether a column tells parts of what owners made apart, each of one owner."""
         coded = self[name].coded
-        several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW
-        return several and bool((coded.code >= 0).all()) and _constant(owner, coded.code)
+        several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW_ROWS
+        return several and bool((coded.code >= 0).all()) and _is_constant(owner, coded.code)
 
-    def differs(self, name: str) -> int:
+    def count_different(self, name: str) -> int:
         """Count the different values of a column in each recording, and add these up."""
         coded = self[name].coded
         pair = self.recording * (len(coded.values) + 1) + coded.code
@@ -134,11 +134,12 @@ class TableHead(dict[str, Column]):
         if not (np.isfinite(values).all() and (values % 1.0 == 0.0).all()):
             return False
         order = np.lexsort((values, self.recording))
-        step, goes_on = np.diff(values[order]), np.diff(self.recording[order]) == 0
-        if not goes_on.any() or (step[goes_on] == 0.0).any():
+        is_within = np.diff(self.recording[order]) == 0
+        steps = np.diff(values[order])[is_within]
+        if not len(steps) or (steps == 0.0).any():
             return False
         counts_rows = np.ptp(values) == self.rows - 1 and self[name].is_key
-        return not gapless or counts_rows or bool((step[goes_on] == 1.0).all())
+        return not gapless or counts_rows or bool((steps == 1.0).all())
 
     def holds_seconds_of_minute(self, name: str) -> bool:
         """Return whether small whole numbers come again and again within a recording."""
@@ -146,21 +147,22 @@ class TableHead(dict[str, Column]):
         if column.times is not None:
             return False
         known = column.numbers[np.isfinite(column.numbers)]
-        small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
-        return bool(small.all()) and 2 * self.differs(name) < len(known)
+        is_second = (known >= 0.0) & (known <= _LARGEST_SECOND) & (known % 1.0 == 0.0)
+        return bool(is_second.all()) and 2 * self.count_different(name) < len(known)
 
     def names_in(self, name: str) -> list[str]:
         """List the different names in a column, as they are written."""
         return [text for text in as_given(self[name].coded.values) if text]
 
 
-def _constant(column: Column, recording: Ints) -> bool:
+def _is_constant(column: Column, recording: Ints) -> bool:
     """Return whether a column has one value in each recording, or none."""
-    code = column.coded.code
-    known = (code >= 0) & (recording >= 0)
-    first = np.full(int(recording.max(initial=-1)) + 1, -1)
-    first[recording[known][::-1]] = code[known][::-1]
-    return bool((first[recording[known]] == code[known]).all())
+    is_known = (column.coded.code >= 0) & (recording >= 0)
+    code = column.coded.code[is_known]
+    recording_of_code = recording[is_known]
+    first_code = np.full(int(recording.max(initial=-1)) + 1, -1)
+    first_code[recording_of_code[::-1]] = code[::-1]
+    return bool((first_code[recording_of_code] == code).all())
 
 
 def as_given(values: pd.Series) -> list[str | None]:

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput
 from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED
 from trajanon.extract.sources.column_roles import FILE
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.csv_and_parquet import TableLayout, fields_of, read_columns
+from trajanon.extract.sources.reader_sentences import refusal_of
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.rows_to_traces import traces_of_points
 from trajanon.extract.sources.trace_pieces import EMPTY
@@ -193,8 +193,9 @@ def _check_names(path: Path, required: Iterable[str], names: Sequence[str], kind
     """Refuse a file without the columns of its kind."""
     missing = [name for name in required if name not in names]
     if missing:
-        has = f"as {kind} have; its columns are {', '.join(names)[:400] or 'none'}"
-        raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
+        listed = ", ".join(names)[:400] or "none"
+        lacks = " and ".join(missing)
+        raise refusal_of("missing columns", path=path, missing=lacks, files=kind, listed=listed)
 
 
 def read_simra(path: Path, reading: Reading) -> Iterator[Trace]:

@@ -1,7 +1,10 @@
 """Sentences of readers: warnings of what they find, and refusals, of `reader_sentences.csv`."""
 
+from collections.abc import Sequence
+
 from trajanon.common.errors import (
     BadInput,
+    ColumnsUnclear,
     FileProblem,
     GuessedWarning,
     LeftOutWarning,
@@ -28,3 +31,12 @@ def refusal_of(kind: str, **values: object) -> BadInput | FileProblem:
     """Return the error of a kind, which says what is wrong and the way out."""
     row = _ROWS[kind]
     return _REFUSALS[row["form"]](row["sentence"].format(**values))
+
+
+def columns_unclear(
+    kind: str, roles: Sequence[str], columns: Sequence[str], table: str = "", **values: object
+) -> ColumnsUnclear:
+    """Return the error of a kind for columns that do not show which roles they play."""
+    row = _ROWS[kind]
+    problem, way_out = (row[part].format(**values) for part in ("sentence", "way out"))
+    return ColumnsUnclear(problem, way_out, roles, columns, table)

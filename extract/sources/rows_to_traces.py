@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.errors import ColumnsUnclear, FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
+from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
@@ -290,10 +291,14 @@ class _TracesOfOwners:
             name: name and key_of(name, exact=reading.subjects_exact) for name in subjects
         }
         self._prefix = prefix
-        self._spellings: defaultdict[str | None, list[str]] = defaultdict(list)  # by person
+        spellings: defaultdict[str | None, list[str]] = defaultdict(list)
         for name, key in key_of_name.items():
             if name is not None:
-                self._spellings[key].append(name)
+                spellings[key].append(name)
+        # The name of each person, and all its spellings; None of rows without one.
+        self._people: dict[str | None, tuple[str | None, tuple[str, ...]]] = {None: (None, ())}
+        for key, names in spellings.items():
+            self._people[key] = spelled(names[0]), tuple(names)
 
         # Rows without a subject are of the subject of their id, if it has but one.
         only_key: dict[str, str | None] = {}
@@ -339,11 +344,12 @@ class _TracesOfOwners:
                 lat = lat[is_valid]
                 lon = lon[is_valid]
                 time = time[is_valid]
-            if len(lat):
-                spellings = tuple(self._spellings[key])
-                subject = spelled(spellings[0]) if spellings else None
-                name = self._prefix + id_
-                yield Trace(name, subject, lat, lon, time, spellings, without_fix=without_fix)
+                if not len(lat):
+                    continue
+
+            name = self._prefix + id_
+            subject, spellings = self._people[key]
+            yield Trace(name, subject, lat, lon, time, spellings, without_fix=without_fix)
 
 
 # What traces must not be.
@@ -370,16 +376,15 @@ def _checked(
         if is_one_recording and "id" not in reading.columns:
             _check_one_recording(traces, reading)
         if not is_ordered and _are_in_no_order(traces):
-            way_out = "set `columns` time=..., or order=... if a column numbers them"
-            disorder = f"the points of {reading.what} lie in no order"
-            raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)
+            roles = ["time", "order"]
+            raise columns_unclear("no order", roles, reading.tables.columns, what=reading.what)
 
         several = set[str]()
         if reading.columns.get("id") != FILE:  # or the user says that it is one recording
             several = {trace.name for trace in _recordings_of_several_people(traces)}
         if 2 * len(several) > len(traces):
-            way_out = "name the column that tells recordings apart, `columns` id=..."
-            raise ColumnsUnclear(problem(len(several)), way_out, ["id"], reading.tables.columns)
+            columns = reading.tables.columns
+            raise columns_unclear("several people", ["id"], columns, problem=problem(len(several)))
         left_out += len(several)
         yield from (trace for trace in traces if trace.name not in several)
 
@@ -388,14 +393,13 @@ def _checked(
 
 def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
+    columns = reading.tables.columns
     for trace in traces:
-        problem = "" if trace.is_timed else "no times"
-        if leaps := _count_leaps(trace):
-            problem = f"its points leap {leaps:,} times, as if several people were in it"
-        if problem:
-            way_out = f"set `columns` id=..., or id={FILE} if it is one recording, in its order"
-            problem = f"{reading.what} has no column recognised as id, and {problem}"
-            raise ColumnsUnclear(problem, way_out, ["id"], reading.tables.columns)
+        leaps = _count_leaps(trace)
+        if leaps:
+            raise columns_unclear("leaps", ["id"], columns, what=reading.what, leaps=leaps)
+        if not trace.is_timed:
+            raise columns_unclear("no times of it", ["id"], columns, what=reading.what)
 
 
 def _count_leaps(trace: Trace) -> int:

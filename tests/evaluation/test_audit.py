@@ -13,13 +13,7 @@ from commands import Run
 import trajanon
 from trajanon.cli.audit_of_other_programs import read_any, read_originals
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.audit import (
-    KNOWN_TO_ADVERSARY,
-    Audit,
-    audit,
-    audit_with_report,
-    ends_of_the_scale,
-)
+from trajanon.evaluation.audit import ATTACKS, Audit, audit, audit_with_report, ends_of_the_scale
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.release.originals import matched
 from trajanon.release.report import checked
@@ -28,7 +22,7 @@ from trajanon.trajectories.trajectories import Trajectories
 K = 4
 N = 240
 START = 1_212_900_000.0
-BY_MATCH = [*KNOWN_TO_ADVERSARY][:7]
+BY_MATCH = [*ATTACKS][:7]
 
 
 @pytest.fixture(scope="module")

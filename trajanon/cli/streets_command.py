@@ -58,7 +58,8 @@ def streets(
     from trajanon.cli.map_command import roads_around
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.counts_datasheet import WORTH_OF_STREETS, counts_datasheet
+    from trajanon.evaluation.counts_datasheet import counts_datasheet
+    from trajanon.evaluation.page.templates import words
     from trajanon.release.report import datasheet_path, report_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
     from trajanon.street_counts.released_lines import lines_to_count
@@ -87,7 +88,7 @@ def streets(
             counts = _write_speeds(drafts[:-1], lines, network, parts, progress)
         elif kind == "streets":
             table = trips_on_streets(lines, network, parts=parts, progress=progress)
-            counts = _write_table(drafts[0], table, "street", [WORTH_OF_STREETS])
+            counts = _write_table(drafts[0], table, "street", [words("worth_of_streets")])
         elif od is not None:
             counts = _write_flows(drafts[0], lines, od, parts, release)
         else:
@@ -166,7 +167,7 @@ def _write_cells(
     draft: Path, lines: "ReleasedLines", cells: str, parts: "tuple[DayPart, ...]"
 ) -> _Counts:
     """Write trips that pass each cell."""
-    from trajanon.evaluation.counts_datasheet import WORTH_OF_CELLS
+    from trajanon.evaluation.page.templates import words
     from trajanon.street_counts.cell_counts import cell_counts
     from trajanon.street_counts.heat_tiles import write_heat_tiles
 
@@ -177,7 +178,7 @@ def _write_cells(
         raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {cells})")
     else:
         table = write_heat_tiles(draft, lines, width)
-    return _write_table(draft, table, "cell", [WORTH_OF_CELLS])
+    return _write_table(draft, table, "cell", [words("worth_of_cells")])
 
 
 def _metres(text: str) -> float | None:

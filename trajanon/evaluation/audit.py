@@ -35,19 +35,11 @@ from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectorie
 
 MatchName = Literal["id", "order"]
 
-KNOWN_TO_ADVERSARY = {
-    "whole trip": "the whole trip; picks the nearest row",
-    "two points": "two of its points, to 100 m",
-    "two points and hours": "two of its points, and the hours of these",
-    "both ends": "where it begins and ends",
-    "next trip": "a trip; picks the row that best goes on from it",
-    "home": "all rows of a person; the place where most begin or end, beyond one guess for all",
-    "work": "the same; the second such place",
-    "end of a trip": "two thirds of the way; where the nearest row ends (200 m), beyond one guess",
-    "hour of a trip": "all its places; when the nearest row departs, beyond one guess",
-    "membership": "all tracks; who is in the release: 2 AUC - 1, by likelihood ratio",
-}
-"""What the adversary knows and does, by attack; those before the end of a trip need the match."""
+ATTACKS = (
+    *("whole trip", "two points", "two points and hours", "both ends", "next trip", "home", "work"),
+    *("end of a trip", "hour of a trip", "membership"),
+)
+"""Attacks in the order of the page; those before the end of a trip need the match of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +55,7 @@ class Audit:
     matched: int | None  # originals with a row that is known
     timed: bool
     metres: float | None  # points moved, mean
-    chances: Mapping[str, Estimate | None]  # of each attack of KNOWN_TO_ADVERSARY to be right
+    chances: Mapping[str, Estimate | None]  # of each attack of ATTACKS to be right
     errors: Mapping[str, Estimate | None]  # of each of the TASKS, as a share
     weaknesses: Sequence[Weakness] = ()
 
@@ -115,9 +107,9 @@ def audit(
     """Attack any release and measure its tasks; ``match`` says which row belongs to whom."""
     row_of_original = None if match is None else _rows_of_originals(originals, release, match)
     seen, members = _published(originals.trips, release, row_of_original)
-    found = _audited(name, originals.trips, release.clock, seen, members, roads, holdout)
+    measured = _audited(name, originals.trips, release.clock, seen, members, roads, holdout)
     weak_points = weaknesses(originals, release, ids_are_given=match == "id")
-    return replace(found, weaknesses=weak_points)
+    return replace(measured, weaknesses=weak_points)
 
 
 def audit_with_report(
@@ -133,8 +125,8 @@ def audit_with_report(
     averaged = matched(report.released_of(originals.trips), release, report)
     seen = published(averaged, report)
     rows = Recordings.of(release, report.clock)
-    found = _audited(name, originals.trips, rows.clock, seen, averaged.slid, roads, holdout)
-    return replace(found, weaknesses=weaknesses(originals, rows))
+    measured = _audited(name, originals.trips, rows.clock, seen, averaged.slid, roads, holdout)
+    return replace(measured, weaknesses=weaknesses(originals, rows))
 
 
 def _rows_of_originals(originals: Originals, release: Recordings, match: MatchName) -> Ints:
@@ -215,7 +207,7 @@ def _audited(
     holdout: Holdout | None,
 ) -> Audit:
     """Attack what is seen of a release, and measure its tasks; ``clock`` is that of its times."""
-    chances: dict[str, Estimate | None] = dict.fromkeys(KNOWN_TO_ADVERSARY)
+    chances: dict[str, Estimate | None] = dict.fromkeys(ATTACKS)
     chances |= _by_nearest_row(seen)
     metres = None
     people = None
@@ -349,5 +341,5 @@ def _shown(audits: Sequence[Audit]) -> dict[str, object]:
         "audits": audits,
         "numbers": {audit.name: number for number, audit in enumerate(audits, 1)},
         "tasks": TASKS,
-        "attacks": KNOWN_TO_ADVERSARY,
+        "attacks": ATTACKS,
     }

@@ -12,38 +12,23 @@ from trajanon.street_counts.router_speeds import RouterSpeeds
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-WORTH_OF_STREETS = (
-    "On one day of San Francisco's cabs, k = 4, counts of the 1,000 busiest streets were off by "
-    "16 % in the median, by 24 % with hours, and those of quiet streets by half and more. "
-    "trajanon evaluate --roads measures it on your data."
-)
-"""How good counts on streets are, until the holder measures it."""
-
-
-WORTH_OF_CELLS = (
-    "Lines are averages, and straight between their points: a cell narrower than the distance "
-    "between line and track shows where lines go, not where people went. trajanon evaluate says "
-    "how far that is."
-)
-"""What cells show, and what they do not."""
-
 
 def facts(table: "GeoDataFrame") -> list[str]:
-    """Say what counts are of, who stands behind each, and which share of the trips is in them."""
+    """Write what counts are of, who stands behind each, and which share of the trips they hold."""
     about = table.attrs
     covered = words("trips_counted", about=about, columns=list(table.columns))
     return [covered, words("people_counted", about=about)]
 
 
 def facts_of_speeds(speeds: RouterSpeeds, k: int | None) -> list[str]:
-    """Say how much of the roads has a speed, and who stands behind it."""
+    """Write how much of the roads has a speed, and who stands behind it."""
     return [words("roads_with_speeds", speeds=speeds), words("people_of_speeds", k=k)]
 
 
 def worth_of_flows(
     table: "GeoDataFrame", cell: float | None, measured: CellsForFlows | None
 ) -> list[str]:
-    """Say how many counts between cells, or zones, are right; warn of those that are too small.
+    """Write how many counts between cells, or zones, are right; warn of those that are too small.
 
     Parameters
     ----------
@@ -55,9 +40,9 @@ def worth_of_flows(
         What the certificate of the release says of its cells; None if there is none.
     """
     sentences = []
-    alone = int((table["lines"] == 1).sum())
-    if 2 * alone > len(table):
-        sentences.append(words("flows_of_one_line", alone=alone, flows=len(table)))
+    flows_of_one_line = int((table["lines"] == 1).sum())
+    if 2 * flows_of_one_line > len(table):
+        sentences.append(words("flows_of_one_line", alone=flows_of_one_line, flows=len(table)))
 
     sentences.append(
         words("flows_right", measured=measured, cell=cell, od_cells=OD_CELLS, largest=LARGEST)

@@ -167,7 +167,6 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     if averaged.tracks is not None:
         drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
     return Evaluation(
-        file=None,
         date=date.today(),
         area=box_of(seen.lines),
         unit=averaged.unit,
@@ -180,7 +179,6 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         sizes=seen.group_sizes,
         rows=seen.row_counts,
         violations=violations(seen, report.k),
-        problems=None,
         period=months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=usefulness(
@@ -201,8 +199,6 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         chained=drives,
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
-        curve=None,
-        holdout=None,
         report=report,
     )
 

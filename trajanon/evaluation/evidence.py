@@ -133,7 +133,7 @@ class Evaluation:
     (True, 'conditional', 2)
     """
 
-    file: str | None
+    file: str | None = None
     date: date
     area: tuple[float, float, float, float]
     unit: str
@@ -146,7 +146,7 @@ class Evaluation:
     sizes: Ints
     rows: Ints
     violations: Mapping[str, int | None]
-    problems: Sequence[str] | None
+    problems: Sequence[str] | None = None
     period: str | None
     loss: float
     usefulness: measures.Usefulness
@@ -160,8 +160,8 @@ class Evaluation:
     chained: Mapping[str, Left]
     followed: Followed | None
     inferred: Sequence[Inferred]
-    curve: Curve | None
-    holdout: Holdout | None
+    curve: Curve | None = None
+    holdout: Holdout | None = None
     report: Report
     streets: StreetUsefulness | None = None
     publisher: Publisher = field(default_factory=Publisher)

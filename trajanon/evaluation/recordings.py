@@ -1,4 +1,7 @@
-"""Originals, and rows of any release, as an audit takes them."""
+"""Originals, and rows of a release of any program, as an audit takes them.
+
+Shapes: n recordings, m points of each at equal shares of the way, v points in the file.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

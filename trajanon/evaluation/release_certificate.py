@@ -18,10 +18,9 @@ from trajanon.common.inputs import Json, parsed
 from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.intervals import Estimate
-from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
 from trajanon.release.people_left import few_left
-from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings
 from trajanon.release.release_words import cost, left_out
@@ -88,8 +87,8 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         The released file, or a folder of parts.
     """
     if not evaluation.holds:
-        because = [*evaluation.verdict.sentences]
-        return {"certificate": "none: this release must not be published", "because": because}
+        reasons = [*evaluation.verdict.sentences]
+        return {"certificate": "none: this release must not be published", "because": reasons}
 
     text = rendered(
         "certificate.json",
@@ -99,11 +98,11 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         published=evaluation.published,
         sha256=sha256_of(Path(released)),
         metadata=metadata(evaluation, Path(released)),
-        estimate=_estimate,
+        estimate=_rounded_estimate,
         share=lambda share, tried: _crowd(tried).number(share),
-        part=partial(_part, evaluation),
+        part=partial(_rounded_share, evaluation),
         rounded_up=lambda number: ceil(100.0 * number) / 100.0,  # never below what was stated
-        statement=statement,
+        statement=partial(words, "statement"),
     )
     certified: dict[str, Json] = json.loads(text)
     return certified
@@ -116,11 +115,11 @@ def metadata(evaluation: Evaluation, released: Path) -> dict[str, Json]:
     properties these are ``dct:publisher``, ``dcat:accessURL`` and, of data that are not of
     OpenStreetMap, ``dct:rights``.
     """
-    words = evaluation.publisher
-    rights = words.licence
+    publisher = evaluation.publisher
+    rights = publisher.licence
     if evaluation.report.attribution == OSM_ATTRIBUTION:
         rights = OSM_ATTRIBUTION
-        words = Publisher(licence=OSM_LICENCE)
+        publisher = Publisher(licence=OSM_LICENCE)
 
     ending = released.suffix.lower()
     text = rendered(
@@ -128,7 +127,7 @@ def metadata(evaluation: Evaluation, released: Path) -> dict[str, Json]:
         evaluation=evaluation,
         cost=cost(evaluation.report, evaluation.crowd),
         file_type="PARQUET" if released.is_dir() else _FILE_TYPES.get(ending, ending[1:].upper()),
-        licence=words.licence_address,
+        licence=publisher.licence_address,
         rights=rights,
     )
     described: dict[str, Json] = json.loads(text)
@@ -152,7 +151,7 @@ def processing_record(evaluation: Evaluation) -> str:
         roughly=roughly,
         two_digits=two_digits,
         few_left=few_left,
-        statement=statement,
+        statement=partial(words, "statement"),
     )
 
 
@@ -172,24 +171,24 @@ def differences(
     """
     release = certified["release"]
     k = certified["promise"]["k"]
-    found = []
-
+    listed = []
     for what, certified_count, count in (
         ("rows", release["rows"], findings.trajectories),
         ("groups", release["groups"], findings.groups),
     ):
         if certified_count != count:
-            found.append(Difference(what, f"{certified_count:,}", f"{count:,}"))
+            listed.append(Difference(what, f"{certified_count:,}", f"{count:,}"))
     if findings.smallest < k:
-        found.append(Difference("rows of the rarest line", f"at least {k}", str(findings.smallest)))
+        at_least = f"at least {k}"
+        listed.append(Difference("rows of the rarest line", at_least, str(findings.smallest)))
 
     # Files may have other names than when they were certified.
     before = Counter(release["sha256"].values())
     now = Counter(sha256_of(Path(released)).values())
     if before != now:
         missing, new = (min(hashes, default="none") for hashes in (before - now, now - before))
-        found.append(Difference("SHA-256", missing, new))
-    return found
+        listed.append(Difference("SHA-256", missing, new))
+    return listed
 
 
 def cells_for_flows(path: Path, released: Path) -> CellsForFlows | None:
@@ -221,13 +220,13 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
         ) from error
 
 
-def _part(evaluation: Evaluation, share: float, tried: int) -> Json:
+def _rounded_share(evaluation: Evaluation, share: float, tried: int) -> Json:
     """Round a share that was tried on so many of the trajectories."""
-    part = tried / evaluation.measured
-    return evaluation.crowd.shares_of(part).number(share)
+    part_tried = tried / evaluation.measured
+    return evaluation.crowd.shares_of(part_tried).number(share)
 
 
-def _estimate(estimate: Estimate, tried: int) -> Json:
+def _rounded_estimate(estimate: Estimate, tried: int) -> Json:
     """Round a figure and its interval for publication."""
     crowd = _crowd(tried)
     interval: Json = [crowd.bounds(estimate.low)[0], crowd.bounds(estimate.high)[1]]
@@ -237,16 +236,6 @@ def _estimate(estimate: Estimate, tried: int) -> Json:
 def _crowd(tried: int) -> Crowd:
     """Return of how many shares are, at most so many that they are rounded to hundredths."""
     return Crowd(min(tried, HUNDREDTHS), shares=True)
-
-
-def statement(told_apart: ToldApart, unit: str) -> str:
-    """Write the statement that docs/proof.md proves."""
-    metres = f"{told_apart.metres:g} m"
-    cases = ceil(100.0 * told_apart.right)
-    return (
-        f"Whoever knows every other {unit} tells this {unit} from the same {unit} {metres} to the "
-        f"side rightly in at most {cases} of 100 cases, at even odds, in every group."
-    )
 
 
 def sha256_of(released: Path) -> dict[str, str]:

@@ -16,11 +16,17 @@ from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import DAY, HOUR
 
 TASKS = ("lengths", "volumes", "speeds", "travel times", "OD 1 km", "OD 2 km", "hours")
-CELL = 500.0  # metres
+"""What counts and lines are used for, in the order of the pages."""
+
+CELL = 500.0  # metres, of volumes and speeds
+OD_CELLS = (1_000.0, 2_000.0)  # metres, of trips from cell to cell
+CELL_OF_DEPARTURES = 1_000.0  # metres
 BUSIEST_CELLS = 100
 BUSIEST_STREETS = 1_000
 QUANTILES = 200  # of lengths
 TRAVELLED = 1_000  # trips at most, spread over all, of which travel times are compared
+
+_LEAST = 1e-9  # metres or seconds, in place of 0 in a division
 
 
 class Traffic(NamedTuple):
@@ -37,19 +43,21 @@ def task_errors(
 
     A task that needs times is None where lines have none.
     """
-    timed = before.times is not None and after.times is not None
+    are_timed = before.times is not None and after.times is not None
     in_cells = _in_cells(before), _in_cells(after)
-    traffic = in_cells
-    if roads is not None:
-        traffic = _on_streets(before, roads), _on_streets(after, roads)
-    volumes, speeds = _traffic_errors(*traffic, BUSIEST_CELLS if roads is None else BUSIEST_STREETS)
+    if roads is None:
+        volumes, speeds = _traffic_errors(*in_cells, BUSIEST_CELLS)
+    else:
+        on_streets = _on_streets(before, roads), _on_streets(after, roads)
+        volumes, speeds = _traffic_errors(*on_streets, BUSIEST_STREETS)
+
     errors = [
         _length_error(before, after),
         volumes,
         speeds,
-        _travel_time_error(before, *in_cells) if timed else None,
-        *(_flow_error(_trips(before, cell), _trips(after, cell)) for cell in (1_000.0, 2_000.0)),
-        _flow_error(_departures(before), _departures(after)) if timed else None,
+        _travel_time_error(before, *in_cells) if are_timed else None,
+        *(_flow_error(_od_pairs(before, cell), _od_pairs(after, cell)) for cell in OD_CELLS),
+        _flow_error(_departures(before), _departures(after)) if are_timed else None,
     ]
     return dict(zip(TASKS, errors, strict=True))
 
@@ -58,11 +66,11 @@ def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate:
     """Compute Wasserstein's distance between lengths, as a share of the mean length."""
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     known, released = (np.repeat(lengths(lines.points), lines.trips) for lines in (before, after))
-    quantiles, released_quantiles = (
+    known_quantiles, released_quantiles = (
         np.quantile(metres, shares, method="inverted_cdf") for metres in (known, released)
     )
-    apart = np.abs(quantiles - released_quantiles)
-    return estimated(mean, apart / max(float(known.mean()), 1e-9))
+    metres_off = np.abs(known_quantiles - released_quantiles)
+    return estimated(mean, metres_off / max(float(known.mean()), _LEAST))
 
 
 def _traffic_errors(
@@ -70,8 +78,8 @@ def _traffic_errors(
 ) -> tuple[Estimate, Estimate | None]:
     """Compare trips and speeds at so many of the busiest places, in the median."""
     busiest = known.trips.nlargest(places)
-    off = released.trips.reindex(busiest.index, fill_value=0.0) / busiest - 1.0
-    volumes = estimated(median, off.abs().to_numpy())
+    change_of_trips = released.trips.reindex(busiest.index, fill_value=0.0) / busiest - 1.0
+    volumes = estimated(median, change_of_trips.abs().to_numpy())
     if known.speed is None or released.speed is None:
         return volumes, None
 
@@ -93,18 +101,20 @@ def _travel_time_error(before: ReleasedLines, known: Traffic, released: Traffic)
     metres = displacement(points[:, :-1], points[:, 1:])
     cell = cells(points[:, :-1], CELL).ravel()
 
-    def seconds(speed: pd.Series | None) -> Floats:
+    def seconds_of_trips(speed: pd.Series | None) -> Floats:
         assert speed is not None
         moving = speed[speed > 0.0]
-        of_hops = moving.reindex(cell).fillna(moving.median()).to_numpy()
-        return np.asarray((metres / of_hops.reshape(metres.shape)).sum(axis=1))
+        speed_of_hops = moving.reindex(cell).fillna(moving.median()).to_numpy()
+        return np.asarray((metres / speed_of_hops.reshape(metres.shape)).sum(axis=1))
 
-    usual = seconds(known.speed)
-    off = np.abs(seconds(released.speed) - usual) / np.maximum(usual, 1e-9)
-    return estimated(median, np.nan_to_num(off, nan=1.0))  # without any speed, all of it is wrong
+    usual = seconds_of_trips(known.speed)
+    share_off = np.abs(seconds_of_trips(released.speed) - usual) / np.maximum(usual, _LEAST)
+    # Without any speed, all of it is wrong.
+    return estimated(median, np.nan_to_num(share_off, nan=1.0))
 
 
 def _on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> Traffic:
+    """Count the trips on each street, in each direction."""
     table = count_on_streets(lines, roads.network).table.set_index("state")
     speed = None if lines.times is None else table["speed"]
     return Traffic(table["trips"].astype(np.float64), speed)
@@ -121,42 +131,48 @@ def _in_cells(lines: ReleasedLines) -> Traffic:
         return Traffic(trips, None)
 
     seconds = np.diff(lines.times, axis=1)
-    if lines.clock is not None:  # rounded: right of a line, not of a hop
-        pace = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), 1e-9)
-        seconds = metres * pace[:, None]
+    if lines.clock is not None:  # times are rounded: right of a line, not of a hop
+        seconds_a_metre = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), _LEAST)
+        seconds = metres * seconds_a_metre[:, None]
     hops["metres"] = metres.ravel() * hops.trips
     hops["seconds"] = seconds.ravel() * hops.trips
     sums = hops.groupby("cell")[["metres", "seconds"]].sum()
     return Traffic(trips, sums.metres / sums.seconds.where(sums.seconds > 0.0))
 
 
-def _trips(lines: ReleasedLines, cell: float) -> Ints:
+def _od_pairs(lines: ReleasedLines, cell: float) -> Ints:
+    """Number the cells where each trip begins and ends, (trips, 2); their width is in metres."""
     return np.repeat(flows(lines.points, cell), lines.trips, axis=0)
 
 
 def _departures(lines: ReleasedLines) -> Ints:
-    """Number the cell of 1 km, and the hour, where each trip begins, (n, 2)."""
+    """Number the cell, and the hour, where each trip begins, (trips, 2)."""
     assert lines.times is not None
-    begin = lines.times[:, 0]
-    hour = (
-        (begin % DAY // HOUR).astype(np.int64) if lines.clock is None else lines.clock.hour(begin)
-    )
-    starts = np.column_stack([cells(lines.points[:, 0], 1_000.0), hour])
+    departure = lines.times[:, 0]
+    if lines.clock is None:
+        hour = (departure % DAY // HOUR).astype(np.int64)
+    else:
+        hour = lines.clock.hour(departure)
+    starts = np.column_stack([cells(lines.points[:, 0], CELL_OF_DEPARTURES), hour])
     return np.repeat(starts, lines.trips, axis=0)
 
 
 def _flow_error(before: Ints, after: Ints) -> Estimate:
-    """Compute the share of counts that is not common to both, with places of origin drawn."""
-    both = np.concatenate([before, after])
-    table = pd.DataFrame({"origin": both[:, 0], "goal": both[:, 1]})
-    table["before"] = np.arange(len(both)) < len(before)
+    """Compute the share of counts of pairs, (trips, 2), that is not common to both.
+
+    For its interval, places of origin are drawn.
+    """
+    pairs = np.concatenate([before, after])
+    table = pd.DataFrame({"origin": pairs[:, 0], "goal": pairs[:, 1]})
+    table["before"] = np.arange(len(pairs)) < len(before)
     table["after"] = ~table.before
     counts = table.groupby(["origin", "goal"]).sum()
-    counts["apart"] = (counts.before - counts.after).abs()
-    counts["all"] = counts.before + counts.after
-    sums = counts.groupby("origin")[["apart", "all"]].sum()
+    counts["different"] = (counts.before - counts.after).abs()
+    counts["trips"] = counts.before + counts.after
+    of_origins = counts.groupby("origin")[["different", "trips"]].sum()
 
-    def error(apart: Floats, trips: Floats) -> Floats:
-        return np.asarray(apart.sum(axis=-1) / trips.sum(axis=-1))
+    def share_of_trips(different: Floats, trips: Floats) -> Floats:
+        return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))
 
-    return estimated(error, sums.apart.to_numpy(), sums["all"].to_numpy())
+    different, trips = of_origins.to_numpy().T
+    return estimated(share_of_trips, different, trips)

@@ -19,10 +19,12 @@ from trajanon.trajectories.distances import (
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import time_errors
 
-FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
-OD_CELLS = {"0.5 km": FLOW_CELL, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}  # a district
-SMALLEST, *_, LARGEST = OD_CELLS
-OD_KEPT = 0.75  # share of the counts of an OD table that shall stay: three of four
+OD_CELLS = {"0.5 km": 500.0, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}
+"""Metres of cells of origins and destinations, by name: from a neighbourhood to a district."""
+
+SMALLEST, *_, LARGEST = OD_CELLS  # their names
+
+_SHARE_OF_COUNTS = 0.75  # of an OD table that shall stay: three of four
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ class Usefulness:
     to_way: Summary  # from released points to the nearest place of the way
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
-    flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
-    # cells: the share of the counts that stay
+    # Of trips counted from cell to cell, by the names of OD_CELLS: the share of counts that stays.
+    flow_similarity: Mapping[str, float]
     times: HoursLeft | None = None  # what is left of the hours; None where no times are published
 
 
@@ -55,21 +57,22 @@ def usefulness(
     seconds: Floats | None = None,
     released_seconds: Floats | None = None,
 ) -> Usefulness:
-    """Measure the usefulness of trajectories as released; flows of those with true ends.
+    """Measure the usefulness of trajectories, (n, m, 2), as released; flows if ends are true.
 
-    Seconds are those of one clock, (n, m).
+    ``true_ends`` says of both ends whether they are known, (n, 2). Seconds are those of one clock,
+    (n, m).
     """
     rows = np.arange(len(original))
-    moving = until_rest(original)
+    is_moving = until_rest(original)  # points before a trip's rest, (n, m)
     has_ends = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     times = None
     if seconds is not None and released_seconds is not None:
         times = HoursLeft(*map(summary, time_errors(seconds, released_seconds)))
 
     return Usefulness(
-        displacement=summary(distances_to_lines(original, released, rows)[moving]),
-        to_line=summary(distances_to_lines(original, released, rows, to_line)[moving]),
-        to_way=summary(distances_to_lines(original, released, rows, to_way)[moving]),
+        displacement=summary(distances_to_lines(original, released, rows)[is_moving]),
+        to_line=summary(distances_to_lines(original, released, rows, to_line)[is_moving]),
+        to_way=summary(distances_to_lines(original, released, rows, to_way)[is_moving]),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
         flow_similarity={
@@ -86,7 +89,7 @@ def cell_for_od(similarity: Mapping[str, float]) -> str | None:
     >>> cell_for_od({"0.5 km": 0.4, "1 km": 0.7, "2 km": 0.75, "3 km": 0.9})
     '2 km'
     """
-    return next((cell for cell, share in similarity.items() if share >= OD_KEPT), None)
+    return next((cell for cell, share in similarity.items() if share >= _SHARE_OF_COUNTS), None)
 
 
 def flows(points: Floats, cell: float) -> Ints:
@@ -95,7 +98,7 @@ def flows(points: Floats, cell: float) -> Ints:
 
 
 def flow_similarity(before: Ints, after: Ints) -> float:
-    """Compare flows: their common part (Lenormand et al., PLOS ONE 7, 2012)."""
+    """Compare flows, (n, 2): their common part (Lenormand et al., PLOS ONE 7, 2012)."""
     _, flow = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
     flow = flow.reshape(-1)
     number_of_flows = flow.max(initial=-1) + 1
