@@ -145,9 +145,9 @@ def write_partition(
 
     for number, table in enumerate(_tables_of_size(tables, rows)):
         box = hilbert_order.box_of(table)
-        groups_of = hilbert_order.ROWS_PER_GROUP
+        group_size = hilbert_order.ROWS_PER_GROUP
         with (folder / part_name(number)).open("wb") as file:
-            geoparquet.write_tables(file, [table], metadata, box=box, rows_per_group=groups_of)
+            geoparquet.write_tables(file, [table], metadata, box=box, rows_per_group=group_size)
 
 
 def _tables_of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
