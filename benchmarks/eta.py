@@ -212,6 +212,7 @@ def python_with_osrm() -> Path:
 def draw_errors(arrivals: pd.DataFrame, picture: Path) -> None:
     """Draw which share of trips arrives within which error."""
     import matplotlib.pyplot as plt
+    from PIL import Image
 
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
     for speeds, off in arrivals.groupby("speeds", sort=False)["off"]:
@@ -221,6 +222,7 @@ def draw_errors(arrivals: pd.DataFrame, picture: Path) -> None:
     axes.axhline(0.5, color="#999999", linewidth=0.8, linestyle=":")
     axes.legend(loc="lower right", frameon=False)
     figure.savefig(picture, dpi=80)
+    Image.open(picture).quantize(16).save(picture, optimize=True)
 
 
 if __name__ == "__main__":

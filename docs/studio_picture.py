@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 _DOCS = Path(__file__).parent
@@ -17,8 +18,7 @@ def draw(page: Page, picture: Path, heading: str) -> None:
     page.set_viewport_size({"width": 1100, "height": 1300})
     page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
     page.mouse.move(0, 0)
-    page.wait_for_timeout(1_500)  # until maps are drawn
-    page.screenshot(path=picture, animations="disabled")
+    save(page, picture)
 
 
 def draw_map(page: Page, address: str, picture: Path, *hours: str) -> None:
@@ -27,8 +27,14 @@ def draw_map(page: Page, address: str, picture: Path, *hours: str) -> None:
     page.goto(address)
     for hour in hours:
         page.get_by_role("button", name=hour).first.click()
-    page.wait_for_timeout(1_500)
+    save(page, picture)
+
+
+def save(page: Page, picture: Path) -> None:
+    """Save what a page shows, in so few colours that the file is small."""
+    page.wait_for_timeout(1_500)  # until maps are drawn
     page.screenshot(path=picture, animations="disabled")
+    Image.open(picture).quantize(64).save(picture, optimize=True)
 
 
 def main() -> None:
