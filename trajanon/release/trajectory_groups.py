@@ -182,10 +182,10 @@ class TrajectoryGroups:
         return {"departure_error": departures, "duration_error": durations}
 
     def errors_of_places(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
-        """Measure metres between points and their lines, (n, m); of days, until they rest, flat."""
+        """Measure metres between points and their lines, until trajectories rest, (points,)."""
         points = self.trajectories.points
         metres = distances_to_lines(points, self.released_lines, self.partition.labels, measure)
-        return metres[until_rest(points)] if self.trajectories.unit == "day" else metres
+        return np.asarray(metres[until_rest(points)])
 
 
 def _refuse_antimeridian(longitude: Floats, labels: Ints) -> None:
