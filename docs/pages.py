@@ -73,8 +73,8 @@ def executed() -> nbformat.NotebookNode:
     paths = [str(NOTEBOOK.parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     with TemporaryDirectory() as folder:
-        at = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, kernel_name="python3", resources=at)
+        resources = {"metadata": {"path": folder}}
+        client = NotebookClient(notebook, kernel_name="python3", resources=resources)
         kernel = client.create_kernel_manager()
         kernel.transport, kernel.ip = "ipc", f"{folder}/kernel"  # no port is opened
         return client.execute(env=environment)

@@ -1,9 +1,11 @@
+import gc
 import logging
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import efforts
 import numpy as np
 import platformdirs
 import pytest
+import typer.main
 from browsing import CHROMIUM, DESKTOP, TILE, Open, Opened
 from commands import Answer, Run, unannounced
 from evaluations import Evaluated, released
@@ -77,6 +80,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
 
 
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of each search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def stoppable() -> Iterator[None]:
     """Hear Ctrl-C, and let commands hear it: a shell's background jobs are started deaf to it."""
@@ -125,7 +134,7 @@ def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def far_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lines lie farther off than trajectories are long, as those of toys do."""
-    monkeypatch.setattr("trajanon.release.assembly.refuse_far", lambda *_: None)
+    monkeypatch.setattr("trajanon.release.release_of_groups.refuse_far", lambda *_: None)
 
 
 @pytest.fixture
@@ -284,6 +293,10 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     return size
 
 
+_built_once = cache(typer.main.get_command)
+"""The tree of commands: a process builds it once, but for tests, which run many."""
+
+
 @pytest.fixture
 def run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -294,6 +307,7 @@ def run(
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / ".cache")
     monkeypatch.setattr(time, "sleep", lambda _: None)
     monkeypatch.setattr(logging, "lastResort", logging.lastResort)  # main changes it
+    monkeypatch.setattr(typer.main, "get_command", _built_once)
 
     def run(*arguments: object) -> Answer:
         monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])

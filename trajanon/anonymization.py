@@ -25,13 +25,13 @@ from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import begins_hot, may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
-from trajanon.release.assembly import assembled
 from trajanon.release.mending import mend
+from trajanon.release.one_line_each_or_days import OneEach, one_each, trips_or_days
 from trajanon.release.people_left import drives_and_people_followed
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
+from trajanon.release.release_of_groups import assembled
 from trajanon.release.report import Choice, Mended, digest_of
-from trajanon.release.selection import OneEach, one_each, trips_or_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import days_by_trips

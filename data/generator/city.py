@@ -16,10 +16,11 @@ from scipy.spatial import cKDTree
 Point = tuple[float, float]
 Curve = Callable[[float], Point]  # a place for each share of the curve, from 0 to 1
 
-HALF_EAST, HALF_NORTH = 5400.0, 7200.0  # the city is larger than the box
-BLOCK = 235.0
-VERTEX = 25.0  # between two points of an avenue
+HALF_EAST, HALF_NORTH = 5400.0, 7200.0  # metres; the city is larger than the box
+BLOCK = 235.0  # metres from one street of the grid to the next
+VERTEX = 25.0  # metres between two points of an avenue
 PARKS = ((2050.0, 1750.0, 520.0, 700.0), (-1450.0, 2700.0, 300.0, 330.0))
+"""Ellipses: metres east and north of the middle, and their half axes."""
 
 
 class Dice(random.Random):
@@ -30,7 +31,7 @@ class Dice(random.Random):
         return int(count * self.random())
 
     def chance(self, probability: float) -> bool:
-        """Say yes with a probability."""
+        """Return True with a probability."""
         return self.random() < probability
 
     def bell(self) -> float:
@@ -70,28 +71,32 @@ class City:
 
     def one_near(self, place: Point, radius: float, dice: Dice) -> int:
         """Draw a junction with streets, closer to a place than a radius in metres."""
-        found = [
+        near = [
             junction
-            for junction, here in enumerate(self.junctions)
-            if self.streets[junction] and math.dist(here, place) < radius
+            for junction, junction_place in enumerate(self.junctions)
+            if self.streets[junction] and math.dist(junction_place, place) < radius
         ]
-        return found[dice.below(len(found))]
+        return near[dice.below(len(near))]
 
     def fastest(self, start: int, goal: int, taste: Sequence[float]) -> list[Street]:
         """Find the fastest way (Dijkstra); taste is a factor of seconds for each junction left."""
-        seconds, before = {start: 0.0}, dict[int, tuple[int, Street]]()
+        seconds = {start: 0.0}  # from the start, by junction
+        before: dict[int, tuple[int, Street]] = {}  # where the fastest way to a junction comes from
         queue = [(0.0, start)]
         while queue[0][1] != goal:
-            spent, here = heapq.heappop(queue)
-            if spent > seconds[here]:
+            spent, junction = heapq.heappop(queue)
+            if spent > seconds[junction]:
                 continue
-            slowness = taste[here]
-            for street in self.streets[here]:
-                lost = 3.5 if street.speed < 9.0 else 1.0
-                then = spent + slowness * street.length / street.speed + lost
-                if then < seconds.get(street.end, math.inf):
-                    seconds[street.end], before[street.end] = then, (here, street)
-                    heapq.heappush(queue, (then, street.end))
+
+            for street in self.streets[junction]:
+                at_crossing = 3.5 if street.speed < 9.0 else 1.0  # seconds; side streets wait
+                driving = taste[junction] * street.length / street.speed
+                arrival = spent + driving + at_crossing
+                if arrival < seconds.get(street.end, math.inf):
+                    seconds[street.end] = arrival
+                    before[street.end] = (junction, street)
+                    heapq.heappush(queue, (arrival, street.end))
+
         way: list[Street] = []
         while goal != start:
             goal, street = before[goal]
@@ -113,13 +118,15 @@ class Avenue:
         self.speed, self.stops = speed, dict[int, int]()
 
     def junction(self, city: City, number: int) -> int:
-        """Give the junction at a point, a new one if there is none."""
+        """Return the junction at a point of the avenue; make one if there is none."""
         if number not in self.stops:
             self.stops[number] = city.add_junction(self.points[number])
         return self.stops[number]
 
 
 def _ring(east: float, north: float, wave: float) -> Curve:
+    """Lead around the middle: an ellipse by its half axes in metres, and how much it waves."""
+
     def curve(share: float) -> Point:
         turn = 2.0 * math.pi * share
         radius = 1.0 + wave * math.sin(3.0 * turn + 0.6)
@@ -224,7 +231,7 @@ def _nearest(laid: list[Stop], places: list[Point], reach: float) -> list[Stop |
 
 
 def in_park(place: Point) -> bool:
-    """Whether a place lies in a park: only avenues pass, in tunnels."""
+    """Return whether a place lies in a park: only avenues pass, in tunnels."""
     return any(
         math.hypot((place[0] - east) / width, (place[1] - north) / height) < 1.0
         for east, north, width, height in PARKS

@@ -186,7 +186,7 @@ def local_hour(evening: bool, dice: Dice) -> float:
 def begun_at_hours(uploads: list[Upload], dice: Dice) -> Iterator[Upload]:
     """Move each recording within its day to an hour of a city; they stay in their order."""
     begins = [upload.segments[0][0].time or 0 for upload in uploads]
-    for midnight, day in groupby(enumerate(begins), key=lambda one: one[1] // 86_400 * 86_400):
+    for midnight, day in groupby(enumerate(begins), key=lambda begin: begin[1] // 86_400 * 86_400):
         old = list(day)
         hours = sorted(local_hour(began - midnight > 43_200, dice) for _, began in old)
         for (at, began), hour in zip(old, hours, strict=True):

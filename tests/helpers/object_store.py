@@ -12,13 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
-from moto.moto_server.werkzeug_app import (
-    DomainDispatcherApplication,
-    MotoRequestHandler,
-    create_backend_app,
-)
 from s3fs import S3FileSystem
-from werkzeug.serving import make_server
 
 Deadly = Callable[[str, str], bool]
 """Whether a worker is killed that sends a request of this method in this step of a run."""
@@ -31,6 +25,14 @@ class ObjectStore:
     """
 
     def __init__(self) -> None:
+        # Not above: each worker would load them for the tests of one.
+        from moto.moto_server.werkzeug_app import (
+            DomainDispatcherApplication,
+            MotoRequestHandler,
+            create_backend_app,
+        )
+        from werkzeug.serving import make_server
+
         self._app = DomainDispatcherApplication(create_backend_app)
         self.server = make_server("127.0.0.1", 0, self, True, request_handler=MotoRequestHandler)
         self._one_at_a_time = Lock()

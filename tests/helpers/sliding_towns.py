@@ -65,12 +65,7 @@ class Scene(NamedTuple):
 
 
 def scene(
-    seed: int,
-    n: int = 20,
-    k: int = 3,
-    people: int | None = None,
-    kind: type[np.floating] = np.float64,
-    noise: float = 0.4,
+    seed: int, n: int = 20, k: int = 3, people: int | None = None, noise: float = 0.4
 ) -> Scene:
     """Windows of three points, each on a share of its run, in random groups."""
     rng = np.random.default_rng(seed)
@@ -81,7 +76,7 @@ def scene(
     windows = centred(part_of(whole, np.arange(n), first, last, chained=False)[0], start)
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
     near = window_neighbours(windows, start, axes, 8).astype(np.int64)
-    slides = laid(windows, start, axes, near, kind)
+    slides = laid(windows, start, axes, near, np.float32)
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)
     labels = random_labels(seed, n, k, subjects)

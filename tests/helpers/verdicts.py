@@ -4,7 +4,6 @@ from typing import Any
 
 from trajanon.common.command_lines import Options
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
-from trajanon.release.findings import Share
 from trajanon.release.verdict import (
     DRIVES,
     DRIVES_BETRAYED,
@@ -15,6 +14,7 @@ from trajanon.release.verdict import (
     SHOWS_NOTHING,
     WIDE,
 )
+from trajanon.release.verdict_findings import Share
 
 
 def left(what: str, groups: int) -> dict[str, Any]:

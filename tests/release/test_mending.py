@@ -182,7 +182,7 @@ def test_those_far_from_all_others_are_left_out_and_nobody_who_joined_them() -> 
 
 def test_no_more_are_left_out_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_LEFT_OUT == 0.01
-    monkeypatch.setattr("trajanon.release.assembly.refuse_far", lambda *_: None)
+    monkeypatch.setattr("trajanon.release.release_of_groups.refuse_far", lambda *_: None)
     report = trajanon.anonymize(far_apart(250, [5, 17, 120]), 4, effort="fast").report
     assert report["mended"]["wide"]["trajectories"] <= 2
     assert report["mended"]["wide"]["left"] > 0

@@ -28,6 +28,19 @@ def test_where_somebody_went_and_when_are_two_distances() -> None:
     assert report.curve_distance.to_line.mean == pytest.approx(0.0, abs=0.01)
 
 
+def test_what_rests_at_its_end_counts_until_then_as_in_the_evaluation() -> None:
+    """A day ends where its last trip does, and so does a trip with its last place twice."""
+    points = np.zeros((2, 3, 2))
+    points[0, :, 1] = 0.0, 0.010, 0.010
+    points[1, :, 1] = 0.004, 0.012, 0.012
+    originals = Trajectories(points, provenance={"trips": True})
+    release = trajanon.anonymize(originals, 2, as_published=True)
+    report = checked(release.report)
+    assert report.displacement.mean == pytest.approx(0.0015 * 111_320, rel=0.01)
+    found = trajanon.evaluate(originals, release.trajectories, release.report)
+    assert found.usefulness.displacement == report.displacement
+
+
 def test_a_group_spans_half_of_the_earth_and_no_more() -> None:
     at_most = trajanon.anonymize(east_of(-90.0, 90.0), 2, as_published=True)
     assert at_most.trajectories.points[:, :, 1].tolist() == [[0.0, 0.0]] * 2

@@ -26,10 +26,10 @@ from trajanon.common.command_lines import Options, command_line
 from trajanon.common.errors import BadInput
 from trajanon.evaluation import evidence
 from trajanon.release import verdict as verdicts_judged
-from trajanon.release.findings import LABELS, WORDS, Entered, Remedy
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import InLedger, Link, checked, json_ready
 from trajanon.release.verdict import MOST_SHOWN, verdict
+from trajanon.release.verdict_findings import LABELS, WORDS, Entered, Remedy
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 

@@ -9,20 +9,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from html import unescape
 from pathlib import Path
-from runpy import run_path
 from tempfile import gettempdir
 
 import pytest
 from browsing import needs_chromium
 from commands import Run, files_of_at_most, mode, track
 from playwright.sync_api import Browser, Locator, Page, expect
+from studio_picture import draw
 from studios import Studio, barriers, bring, choose, clear, fill, press, save, section, studio
 
 from trajanon.data import sample
-from trajanon.studio.server import LARGEST_UPLOAD
 
 pytestmark = needs_chromium
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +181,6 @@ def test_the_sample_is_looked_into_and_drawn(page: Page, tmp_path: Path) -> None
     press(page, "Read the files")
     expect(section(page, "1. Files")).to_contain_text("They become")
     picture = tmp_path / "studio.png"
-    draw = run_path(str(ROOT / "docs" / "studio_picture.py"))["draw"]
     draw(page, picture, "1. Files")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(picture.read_bytes()) > 20_000  # a blank page has a tenth of it
@@ -315,6 +312,10 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
     large.write_text(track(points=20_000), "utf-8")
     small.write_text(track(), "utf-8")
     page = apart.open()
+    from trajanon.studio.server import (
+        LARGEST_UPLOAD,
+    )  # the server's library, which no other test loads
+
     trouble = page.get_by_role("alert")
     page.get_by_label("Choose files").set_input_files(large)
     expect(trouble).to_contain_text("large.gpx could not be stored")

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.requests import Request
 
 from trajanon.__main__ import app
 from trajanon.cli.run_commands import Table
-from trajanon.studio import server
 from trajanon.studio.fields import FIELDS, NOBODY
 from trajanon.studio.results import Remedy
 from trajanon.studio.work import LOOK, RELEASE, Problem, Work
@@ -258,6 +256,11 @@ def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
 
 
 def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not above: each worker would load them for this one test.
+    from starlette.requests import Request
+
+    from trajanon.studio import server
+
     monkeypatch.setattr(server, "LARGEST_UPLOAD", 1_000)
     work = Work(tmp_path, {})
     (tmp_path / "files").mkdir()

@@ -42,13 +42,9 @@ def check(
     and reads the report beside the file, if there is one. Add --trajectories to count the different
     people behind each line.
     """
-    options_of_releases = {
-        "trajectories": trajectories,
-        "against": against,
-        "certificate": certificate,
-    }
+    for_releases = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
-        for name in filter(options_of_releases.get, options_of_releases):
+        for name in filter(for_releases.get, for_releases):
             raise BadInput(f"--columns and --{name} are different checks: run one after the other")
         checked = _of_table(released, k, names_of(columns), subject, exact=subjects_exact)
     elif subject is not None:
@@ -122,11 +118,13 @@ def _of_table(
 
 def _risky_rows(uniques: "SpecialUniques") -> list[str]:
     """Name the rows that the fewest columns single out."""
-    return [
-        f"row {risky.row:,} is unique in {' and in '.join(' + '.join(c) for c in risky.columns)} "
-        f"(SUDA score {risky.score:,})"
-        for risky in uniques.riskiest
-    ]
+    sentences = []
+    for risky in uniques.riskiest:
+        combinations = " and in ".join(map(" + ".join, risky.columns))
+        sentences.append(
+            f"row {risky.row:,} is unique in {combinations} (SUDA score {risky.score:,})"
+        )
+    return sentences
 
 
 def _diversity_sentence(name: str, values: "Diversity") -> str:

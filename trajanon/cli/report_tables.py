@@ -6,10 +6,10 @@ from typing import Any
 from trajanon.cli.messages import STOPPED, tell
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import UNITS, number_of, span
-from trajanon.release.findings import label_of, sentence_of
 from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
 from trajanon.release.report import Report
 from trajanon.release.verdict import Colour, Verdict, verdict
+from trajanon.release.verdict_findings import label_of, sentence_of
 
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""
@@ -17,7 +17,7 @@ _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "re
 _MOST_USES = 5  # of columns, of as many kinds of tables, that are printed
 
 
-def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
+def without_lists(report: Mapping[str, object]) -> dict[str, object]:
     """Remove from a report the lists with an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value

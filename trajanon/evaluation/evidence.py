@@ -27,7 +27,6 @@ from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher import Publisher
-from trajanon.release.findings import Finding, label_of, sentence_of
 from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
@@ -35,6 +34,7 @@ from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
+from trajanon.release.verdict_findings import Finding, label_of, sentence_of
 from trajanon.street_counts.street_usefulness import StreetUsefulness
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
@@ -314,6 +314,7 @@ class Evaluation:
 
     @property
     def _guessed(self) -> dict[str, Guessed | None]:
+        """Return what is guessed of hidden trajectories, by its name in JSON."""
         rebuilt = {"rebuilding": self.rebuilding, "rebuilt_times": self.rebuilt_times}
         return rebuilt | {"habits": self.habits}
 

@@ -155,10 +155,7 @@ class Lines:
     @property
     def as_published(self) -> bool:
         """Check whether the file says that all was done as in the papers."""
-        return self.attribution in (
-            attribution_as_published(None),
-            attribution_as_published(OSM_ATTRIBUTION),
-        )
+        return self.attribution in [*map(attribution_as_published, (None, OSM_ATTRIBUTION))]
 
     @property
     def provenance(self) -> dict[str, str | None]:

@@ -80,6 +80,7 @@ class Ledger:
     """An open ledger, locked against every other process."""
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        """Read all entries, and refuse a ledger of a later version, or one that is not whole."""
         self.path = path
         self._database = database
         ((version, key),) = database.execute("select version, key from ledger")
@@ -434,12 +435,14 @@ def _errors_named(path: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path) -> FileProblem:
+    """Make the error of a file that holds what no ledger does."""
     return FileProblem(f"{path} is damaged: restore its latest copy")
 
 
 def _not_whole(
     path: Path, number: int, why: str = "entries were changed or removed"
 ) -> FileProblem:
+    """Make the error of a ledger with a broken chain, by the first release that is not whole."""
     return FileProblem(
         f"{path} is not whole from release {number} on ({why}): restore its latest copy"
     )

@@ -44,10 +44,10 @@ def few_left(counted: Mapping[str, Left], k: int) -> str:
 def counts_of(counted: Mapping[str, Left]) -> dict[str, int]:
     """Return all counts, ready for JSON, by the name of what is counted."""
     counts = dict[str, int]()
-    for name, left in counted.items():
-        counts[name] = left.several
-        counts[f"{name}_below"] = left.below
-        counts[f"{name}_alone"] = left.alone
+    for name, lines in counted.items():
+        counts[name] = lines.several
+        counts[f"{name}_below"] = lines.below
+        counts[f"{name}_alone"] = lines.alone
     return counts
 
 

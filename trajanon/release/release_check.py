@@ -16,11 +16,11 @@ from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.release_formats import read_release, release_of
 from trajanon.files.release_inspection import NOTHING_ELSE, inspected
 from trajanon.grouping.k_promise import broken_promises, check_k, subjects_per_group
-from trajanon.release.findings import clause_of
 from trajanon.release.originals import line_summaries, matched, rows_on_lines
 from trajanon.release.release import Release, on_disk
 from trajanon.release.report import Report, read_report
 from trajanon.release.verdict import groups_below_k
+from trajanon.release.verdict_findings import clause_of
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -184,8 +184,9 @@ def _checked(
     sizes = np.unique(keys, return_counts=True)[1]
 
     if trajectories is not None:
-        read = ((file.path, file.lines) for file in files if file.lines is not None)
-        problems += _problems_for_holder(release, release_of(read), k, trajectories, earlier)
+        lines_read = ((file.path, file.lines) for file in files if file.lines is not None)
+        rows = release_of(lines_read)
+        problems += _problems_for_holder(release, rows, k, trajectories, earlier)
 
     return Findings(
         k=k,
@@ -201,15 +202,15 @@ def _checked(
 
 
 def _too_rare(sizes: Ints, k: int) -> list[str]:
-    """Count the trajectories that occur fewer than k times."""
+    """Report the lines that fewer than k rows have; ``sizes`` are the rows of each, (l,)."""
     rare = sizes[sizes < k]
     if not len(rare):
         return []
-    different = number_of(len(sizes), "different trajectory", "different trajectories")
-    rare_ones = number_of(rare.sum(), "trajectory", "trajectories")
+    lines = number_of(len(sizes), "different trajectory", "different trajectories")
+    rows = number_of(rare.sum(), "trajectory", "trajectories")
     return [
-        f"{len(rare)} of {different} occur fewer than {k} times (the rarest "
-        f"{number_of(rare.min(), 'time')}), {rare_ones} in all"
+        f"{len(rare)} of {lines} occur fewer than {k} times (the rarest "
+        f"{number_of(rare.min(), 'time')}), {rows} in all"
     ]
 
 

@@ -367,7 +367,9 @@ class Figures(NamedTuple):
     """What is measured of all groups of a release."""
 
     loss: float  # IL in percent
-    errors: Mapping[str, Summary]  # in metres or seconds, by the names of `assembly.errors_of`
+    errors: Mapping[
+        str, Summary
+    ]  # in metres or seconds, by the names of `release_of_groups.errors_of`
     mended: Mended | None
     widths: "PublicWidths | None"  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
@@ -508,10 +510,10 @@ the order of the parts, with its ``group`` (-1 where it was left out), the ``key
 whether it has an ``own_row`` in the release, and of windows their ``start``."""
 
 
-def report_path(release: Path, kind: str = "report.json") -> Path:
+def report_path(release: Path, end_of_name: str = "report.json") -> Path:
     """Find where the report of a release stands, which is a file, or a folder of parts."""
     name = f"{release.name}.parts" if release.is_dir() else release.stem
-    return release.parent / f"{name}.{kind}"
+    return release.parent / f"{name}.{end_of_name}"
 
 
 def datasheet_path(release: Path) -> Path:

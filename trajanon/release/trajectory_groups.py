@@ -122,9 +122,7 @@ class TrajectoryGroups:
     @property
     def labels_of_all(self) -> Ints:
         """Return the group of each trajectory that was to be grouped; -1 if left out."""
-        labels = np.full(len(self.left_out), -1)
-        labels[~self.left_out] = self.partition.labels
-        return labels
+        return self._of_all(self.partition.labels, -1)
 
     @property
     def starts_of_all(self) -> Ints | None:
@@ -133,11 +131,13 @@ class TrajectoryGroups:
         None without tracks.
         """
         tracks = self.trajectories.tracks
-        if tracks is None:
-            return None
-        starts = np.zeros(len(self.left_out), dtype=np.int64)
-        starts[~self.left_out] = tracks.along
-        return starts
+        return None if tracks is None else self._of_all(tracks.along, 0)
+
+    def _of_all(self, numbers: Ints, if_left_out: int) -> Ints:
+        """Return numbers of those in a group as numbers of all that were to be grouped."""
+        numbers_of_all = np.full(len(self.left_out), if_left_out)
+        numbers_of_all[~self.left_out] = numbers
+        return numbers_of_all
 
     def slid_windows(self, before: Trajectories) -> int:
         """Count the windows that are not where they were before they were grouped."""
@@ -182,10 +182,10 @@ class TrajectoryGroups:
         return {"departure_error": departures, "duration_error": durations}
 
     def errors_of_places(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
-        """Measure metres between points and their lines, (n, m); of days, until they rest, flat."""
+        """Measure metres between points and their lines, until trajectories rest, (points,)."""
         points = self.trajectories.points
         metres = distances_to_lines(points, self.released_lines, self.partition.labels, measure)
-        return metres[until_rest(points)] if self.trajectories.unit == "day" else metres
+        return np.asarray(metres[until_rest(points)])
 
 
 def _refuse_antimeridian(longitude: Floats, labels: Ints) -> None:

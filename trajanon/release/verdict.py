@@ -11,7 +11,9 @@ from trajanon.common.declared_options import PAIR
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
-from trajanon.release.findings import (
+from trajanon.release.public_figures import rough_count
+from trajanon.release.report import Chains, Report
+from trajanon.release.verdict_findings import (
     Entered,
     Finding,
     Numbers,
@@ -21,8 +23,6 @@ from trajanon.release.findings import (
     headline_of,
     sentence_of,
 )
-from trajanon.release.public_figures import rough_count
-from trajanon.release.report import Chains, Report
 
 Kind = Literal["ready", "conditional", "stop"]
 Colour = Literal["green", "amber", "red"]
@@ -151,6 +151,9 @@ def verdict(report: Report, problems: Sequence[str] = (), stops: Sequence[Findin
     )
     findings = [finding for check in checks for finding in check(report)]
     return Verdict("conditional" if findings else "ready", findings)
+
+
+# What speaks against publishing, or has to be weighed.
 
 
 def groups_below_k(

@@ -18,9 +18,9 @@ from trajanon.files.release_contents import line_keys
 from trajanon.files.trajectory_files import check_schema, read_points, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
-from trajanon.release.assembly import errors_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
+from trajanon.release.release_of_groups import errors_of
 from trajanon.release.report import Mended
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.parts_table import Part, PartsTable
@@ -47,7 +47,7 @@ def write_part(table: PartsTable, part: Part) -> Ints:
     import pyarrow as pa
 
     where = table.where(part)
-    with table.opened(part) as file:
+    with table.file.part(part.number) as file:
         points = read_points(where, file)
         person = table.people(where, part.first, file).person
         rows, _ = placed_rows_of(table, part, file, points, person)

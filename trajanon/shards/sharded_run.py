@@ -17,9 +17,9 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import each_done
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
-from trajanon.release.assembly import refuse_far, released_words
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import GroupWidths, PublicWidths
+from trajanon.release.release_of_groups import refuse_far, released_words
 from trajanon.release.report import (
     Alignment,
     Figures,

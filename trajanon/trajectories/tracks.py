@@ -28,13 +28,11 @@ def refuse_off_earth(points: Floats | NDArray[np.int32], row: str, unit: float =
 
     ``row`` names what has such a point, with {} for its number; a degree has so many ``unit``s.
     """
-    limits = (90.0 * unit, 180.0 * unit)
-    columns = (points[..., 0], points[..., 1])
+    columns_and_limits = ((points[..., 0], 90.0 * unit), (points[..., 1], 180.0 * unit))
     if points.size and not all(
-        -limit <= column.min() and column.max() <= limit
-        for column, limit in zip(columns, limits, strict=True)
+        -limit <= column.min() and column.max() <= limit for column, limit in columns_and_limits
     ):
-        is_off_earth = ~(np.abs(points) <= limits)  # NaN is nowhere
+        is_off_earth = ~(np.abs(points) <= (90.0 * unit, 180.0 * unit))  # NaN is nowhere
         raise BadInput(
             f"{row.format(np.argwhere(is_off_earth)[0, 0])} is not on Earth; latitudes lie in "
             "-90..90, longitudes in -180..180 (are the two swapped?)"

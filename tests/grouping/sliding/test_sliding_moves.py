@@ -20,13 +20,13 @@ def test_a_random_move_is_made_if_what_it_costs_is_allowed(scene: Scene, heat: f
         move = move_drawn(annealing, slides, k, heat)
         start, labels = slides.start.copy(), groups.labels.copy()
         make_random_moves(annealing, slides, k, 1, heat, heat)
-        if move is None or abs(move.cost - move.limit) < 1e-9:
+        if move is None or abs(move.cost - move.limit) < 1e-5:
             continue
         if move.kind != "nothing" and move.cost < move.limit:
             start, labels = move.start, move.labels
         assert np.array_equal(slides.start, start), move.kind
         assert np.array_equal(groups.labels, labels), move.kind
-        np.testing.assert_allclose(groups.records, rows_at(slides, start), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(groups.records, rows_at(slides, start), rtol=0, atol=1e-5)
         assert not unsound(groups)
 
 
@@ -80,7 +80,7 @@ def test_a_start_is_drawn_where_two_meet_or_near_by(scene: Scene) -> None:
 def test_after_many_random_moves_everything_can_be_found_again(
     seed: int, n: int, k: int, people: int | None, noise: float
 ) -> None:
-    annealing, slides, k = scene(seed, n, k, people, np.float32, noise)
+    annealing, slides, k = scene(seed, n, k, people, noise)
     groups, rows = annealing.descent.groups, slides.rows.copy()
     make_random_moves(annealing, slides, k, 200 * n, 2.0, 0.01)
     assert ((slides.start >= 0) & (slides.start < slides.starts)).all()

@@ -1,22 +1,23 @@
-"""Draw the studio and its maps: python docs/studio_picture.py writes pictures of these pages.
+"""Draw the studio and its maps: python tests/helpers/studio_picture.py writes the docs' pictures.
 
-It needs a checkout with the packages for tests, and Chromium.
+It needs the packages for tests, and Chromium.
 """
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from browsing import CHROMIUM
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
+from studios import choose, press, studio
 
-_DOCS = Path(__file__).parent
+_DOCS = Path(__file__).parents[2] / "docs"
 
 
 def draw(page: Page, picture: Path, heading: str) -> None:
     """Draw what the page of a studio shows from a heading on."""
     page.set_viewport_size({"width": 1100, "height": 1300})
-    page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
+    page.get_by_role("heading", name=heading).evaluate("node => node.scrollIntoView()")
     page.mouse.move(0, 0)
     save(page, picture)
 
@@ -39,10 +40,6 @@ def save(page: Page, picture: Path) -> None:
 
 def main() -> None:
     """Make a release of the sample in a studio, and draw it."""
-    sys.path.append(str(_DOCS.parent / "tests" / "helpers"))
-    from browsing import CHROMIUM
-    from studios import choose, press, studio
-
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         with studio(browser, Path(folder)) as opened:
