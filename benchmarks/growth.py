@@ -18,11 +18,10 @@ from corridors import POINTS, SPACING, corridors
 from measures import alone, command_line, peak_gb, row, run_command, say_machine, spent
 
 import trajanon
-from trajanon.files.trajectory_files import write_partition
+from trajanon.files.trajectory_files import part_name
 
 K = 5
 SIZES = [10_000, 100_000, 1_000_000]
-WINDOWS_PER_DRAW = 200_000
 _COMPILED = (300, 11_000)  # trajectories that go through all that is to be measured
 _SHARES = (0.6, 0.3, 0.1)  # of traces with room for one window, two, three
 _FREE = 0.3  # of a window's length, for each window of a trace
@@ -64,13 +63,11 @@ def commands(size: list[int] = SIZES) -> None:
 def make(folder: Path, n: int, part: int = 100_000) -> None:
     """Draw trajectories along corridors, two of each subject, and write parts."""
     folder.mkdir(parents=True)
-
-    def drawn(begin: int) -> trajanon.Trajectories:
-        subject = np.arange(begin, min(begin + WINDOWS_PER_DRAW, n)) // 2
+    for number, begin in enumerate(range(0, n, part)):
+        subject = np.arange(begin, min(begin + part, n)) // 2
         points = corridors(len(subject), begin).reshape(len(subject), POINTS, 2)
-        return trajanon.Trajectories(points, subject, subject)
-
-    write_partition(folder, map(drawn, range(0, n, WINDOWS_PER_DRAW)), {}, part)
+        drawn = trajanon.Trajectories(points, subject, subject)
+        trajanon.write_trajectories(folder / part_name(number), drawn)
 
 
 def parts(folder: Path, memory: str = "4GB", k: int = K) -> None:

@@ -13,8 +13,11 @@ from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.time_zones import are_zones
 from trajanon.extract.sources.timestamps import are_times_of_day, may_be_gps_seconds
 
-FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
-NOBODY, TRACK = "none", "track"  # no column names a person; each track is one
+# Words that a user may say in place of a column.
+FILE = "file"  # each file is a recording
+FOLDER = "folder"  # each folder is a person
+NOBODY = "none"  # no column names a person
+TRACK = "track"  # each track is a person
 DIFFERENT = "different"  # each recording without a name is of a person of its own
 
 WORDS: Mapping[str, Sequence[str]] = {
@@ -22,7 +25,7 @@ WORDS: Mapping[str, Sequence[str]] = {
     "subject": (FOLDER, NOBODY, TRACK),
     "nameless": (DIFFERENT,),
 }
-"""By role: words that may be said in place of a column. `nameless` is no role of a column."""
+"""These words by role. `nameless` is no role of a column."""
 
 ONE_A_FILE = "tables without ids, each taken for one recording"
 
@@ -33,8 +36,11 @@ _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IG
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
 
 Test = Callable[[TableHead, str], bool]
+"""Judges a column, by its name, among the first rows of a table."""
 
-OWNERS = ("id", "subject")  # what tells recordings, and persons, apart
+OWNERS = ("id", "subject")  # roles of what tells recordings, and persons, apart
+
+_VALUES_JUDGED = 20  # the first ones, by which letters are recognised
 
 
 class Role(NamedTuple):
@@ -79,18 +85,22 @@ def _is_other_time(head: TableHead, name: str) -> bool:
     return has_whole_times and not head.is_constant(name)
 
 
-def _is_letters(letters: set[str]) -> Test:
+def _holds_only(letters: set[str]) -> Test:
+    """Return a test of whether all texts of a column are some of these letters."""
+
     def fits(head: TableHead, name: str) -> bool:
         values = head[name].values
         if values.dtype.kind not in "OT":
             return False
-        texts = {str(value).strip().lower() for value in values.head(20).tolist() if value}
+        first = values.head(_VALUES_JUDGED).tolist()
+        texts = {str(value).strip().lower() for value in first if value}
         return bool(texts) and texts <= letters
 
     return fits
 
 
 def _is_zone(head: TableHead, name: str) -> bool:
+    """Return whether a column holds time zones."""
     column = head[name]
     if plain(name) == "zone" and np.isfinite(column.numbers).any():
         return False  # numbers of places
@@ -113,8 +123,8 @@ _TESTS: Mapping[str, Test] = {
     "order": lambda head, name: head.numbers_points(name, gapless=False),
 }
 _TESTS_UNNAMED: Mapping[str, Test] = {
-    "lat_sign": _is_letters(SIGNS["lat_sign"]),
-    "lon_sign": _is_letters(SIGNS["lon_sign"]),
+    "lat_sign": _holds_only(SIGNS["lat_sign"]),
+    "lon_sign": _holds_only(SIGNS["lon_sign"]),
     "time": _is_other_time,
     "order": lambda head, name: head.numbers_points(name, gapless=True),
 }
@@ -155,8 +165,8 @@ def parse_columns(text: str) -> dict[str, str]:
     columns: dict[str, str] = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
-        understood = role in {*ROLES, *WORDS} and name and not set(name) & set("=;")
-        if not understood or role in columns:
+        is_understood = role in {*ROLES, *WORDS} and name and not set(name) & set("=;")
+        if not is_understood or role in columns:
             way_out = "write id=...,lat=...,lon=...,time=...,subject=... with your column names"
             raise BadInput(f"`columns` {text!r} is not understood at {part!r}; {way_out}")
         columns[role] = name

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
-from trajanon.files.trajectory_files import write_partition
+from trajanon.files.trajectory_files import part_name, write_partition, write_trajectories
 from trajanon.release.report import read_report
 from trajanon.shards import parts, scratch
 from trajanon.trajectories.trajectories import Trajectories
@@ -46,8 +46,16 @@ def write_parts(
     """Write trajectories with all that is known of them as parts of so many rows."""
     folder.mkdir()
     with TemporaryDirectory() as scratch:
-        place = Path(scratch) if in_order else None
-        write_partition(folder, [trajectories], trajectories.provenance, rows, place)
+        if in_order:
+            write_partition(folder, [trajectories], trajectories.provenance, rows, Path(scratch))
+            return folder
+
+        whole = Path(scratch) / "whole.parquet"
+        write_trajectories(whole, trajectories)
+        table = pq.read_table(whole)
+    for number, begin in enumerate(range(0, len(table), rows)):
+        part = table[begin : begin + rows]
+        pq.write_table(part, folder / part_name(number), write_page_checksum=True)
     return folder
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from commands import Run
 from parts_of_release import write_in_parts, write_shards
+from shards import write_parts
 
 import trajanon
-from trajanon.files.trajectory_files import write_partition
 from trajanon.release.release import Release, json_report, on_disk
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -52,8 +52,7 @@ def of_file(windows: Trajectories, release: Release) -> dict[str, Any]:
 @pytest.fixture
 def folders(run: Run, tmp_path: Path, windows: Trajectories, release: Release) -> Path:
     """Trips, their release as a file, and as the parts of several shards."""
-    (tmp_path / "trips").mkdir()
-    write_partition(tmp_path / "trips", [windows], windows.provenance, 40)
+    write_parts(tmp_path / "trips", windows, 40)
     release.write(tmp_path / "file.parquet")
     return write_shards(tmp_path / "folder", release, rows=40)
 

@@ -30,13 +30,13 @@ def surveyed(folder: Path) -> PartsTable:
 def all_of(table: PartsTable) -> Floats:
     points = []
     for part in table.parts:
-        with table.opened(part) as file:
+        with table.file.part(part.number) as file:
             points.append(table.read(part, file).points)
     return np.concatenate(points)
 
 
 def whose(table: PartsTable) -> PeopleOfRows:
-    with table.opened(table.parts[0]) as file:
+    with table.file.part(0) as file:
         return table.people(table.where(table.parts[0]), 0, file)
 
 

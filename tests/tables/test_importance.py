@@ -17,7 +17,6 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import HEAVIEST, HeuristicName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
-from trajanon.tables.table_bound import bound_table
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 SEARCHED: dict[str, Any] = {"effort": "fast"}
@@ -152,12 +151,6 @@ def test_groups_of_a_stratum_count_losses_of_the_whole_table(table: Path) -> Non
         counts = [1, 9, 1] * (X[own].std(axis=0) / X.std(axis=0)) ** 2
         alone = trajanon.microaggregate(X[own], 3, weights=counts, **MDAV)
         assert np.allclose(found[own].to_numpy(), alone.aggregated, atol=6e-5)
-
-
-def test_the_bound_takes_no_weights(table: Path) -> None:
-    """It counts all columns alike, so a weighted loss must not stand beside it."""
-    with pytest.raises(TypeError, match="weights"):
-        bound_table(table, 3, weights=[1, 2, 3])
 
 
 # The command

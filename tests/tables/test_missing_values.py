@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.tables.averages import columns_of
+from trajanon.tables.missing_values import gower
 from trajanon.tables.occurrences import combinations_of, occurrences
-from trajanon.tables.table_groups import gower
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 

@@ -157,7 +157,7 @@ def test_parquet_may_hold_numbers_as_texts(tmp_path: Path) -> None:
     ],
 )
 def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: bool) -> None:
-    assert read_table(pd.DataFrame({"x": values})).numbers("x").hold is answer
+    assert read_table(pd.DataFrame({"x": values})).numbers("x").are_most is answer
 
 
 # Columns that measure nothing

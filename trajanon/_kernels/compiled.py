@@ -1,4 +1,8 @@
-"""How kernels are compiled and kept, and how that is announced."""
+"""How kernels are compiled by numba, kept between runs, and how that is announced.
+
+A kernel that Python calls is compiled for the types of its arguments at the first call, and kept in
+a file. What only kernels call is compiled into each of them. numba has no types, hence `Any`.
+"""
 
 import atexit
 import sys
@@ -16,7 +20,7 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract"},
     "no_cfunc_wrapper": True,
-    "_nrt": True,  # else as what calls it
+    "_nrt": True,  # whether it may make arrays; without this, it is as in the kernel that calls it
 }
 
 
@@ -29,7 +33,7 @@ class Kernel:
 
     can_be_kept = True  # whether this installation can keep compiled kernels between runs
 
-    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
+    def __init__(self, function: Callable[..., object], **options: bool) -> None:
         update_wrapper(self, function)
         self._function = function
         self._options = _OPTIONS | options
@@ -105,7 +109,7 @@ def compile_beside(module: str, *kernels: Kernel) -> None:
         kernel._compiler = process
 
 
-def kernel(function: Callable[..., Any], **options: bool) -> Kernel:
+def kernel(function: Callable[..., object], **options: bool) -> Kernel:
     """Make a kernel of a function, with more options of numba's.
 
     Bare numbers in calls are types of their own, so they are constants of numpy's types. Arrays are
@@ -114,13 +118,13 @@ def kernel(function: Callable[..., Any], **options: bool) -> Kernel:
     return Kernel(function, **options)
 
 
-def bare(function: Callable[..., Any]) -> Kernel:
-    """Compile a loop that makes no arrays: to count references to those given takes a fifth."""
+def bare(function: Callable[..., object]) -> Kernel:
+    """Make a kernel that makes no arrays: counting references to arrays takes a fifth longer."""
     return kernel(function, _nrt=False)
 
 
-def inlined(function: Callable[..., Any]) -> Kernel:
-    """Inline it into its callers: to pass groups takes longer than to use them."""
+def inlined(function: Callable[..., object]) -> Kernel:
+    """Make a kernel that is inlined into its callers, as passing groups takes longer than that."""
     return kernel(function, _nrt=False, forceinline=True)
 
 
@@ -169,7 +173,10 @@ def _compiler_of_parts() -> Any:
 
 @cache
 def forget_older(folder: str) -> None:
-    """Remove what other sources gave: numba does not look at the kernels that a kernel calls."""
+    """Remove kept kernels that were compiled from other sources than these.
+
+    numba compares the source of a kernel, but not those of the kernels that it calls.
+    """
     sources = sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         sources.update(file.read_bytes())

@@ -1,4 +1,9 @@
-"""Moves of descent: of one record, of two, of three, and of whole groups, below a limit."""
+"""Moves of descent: of one record, of two, of three, and of whole groups, that lower the SSE.
+
+The moves are those that `grouping/refinements/descent.py` describes. x, z and v are records, and a
+group is near a record if it holds one of its nearest. A move of one to three records is measured
+before it is made; one of many records is measured by making it, and taken back if it does not gain.
+"""
 
 from typing import NamedTuple
 
@@ -28,22 +33,22 @@ RECORDS, GROUPS, CREATED = np.arange(3)
 """What a pass looks at: records, groups, or records where groups are created."""
 
 _NO_RECORDS = np.int64(0)
-_LARGEST = 16  # k up to which three records are moved: beyond, there are too many
+_LARGEST_K_OF_CHAINS = 16  # up to which three records are moved: beyond, there are too many
 
 
 class Descent(NamedTuple):
-    """Everything the moves read and write."""
+    """Everything that moves read and write: n records in groups, and room for those that move."""
 
     groups: Groups  # with a place for each group that can ever be, and one more
     # The nearest records of each record, nearest first, (n, c): it may go to the groups of these,
     # which are near it. In 32 bits, more of a block is in the core's cache.
     neighbours: NDArray[np.int32]
-    gathered: NDArray[np.int64]  # records of one move, (n,)
-    origins: NDArray[np.int64]  # the groups they came from, (n,)
-    bound: NDArray[np.int64]  # the groups that up to three of them go to, (3,)
-    along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
-    near: NDArray[np.int64]  # the groups near a record, (c,)
-    nearer: NDArray[np.int64]  # and those near one of their members, (c,)
+    gathered: NDArray[np.int64]  # the records of one move, in their order, (n,)
+    origins: NDArray[np.int64]  # the group that each of them came from, (n,)
+    bound: NDArray[np.int64]  # the group that each of up to three goes to, (3,)
+    along: NDArray[np.float64]  # where the members of one group lie along a line, (n,)
+    near: NDArray[np.int64]  # the groups near the record looked at, (c,)
+    nearer: NDArray[np.int64]  # the groups near one of their members, (c,)
     tiny: float  # a gain below it is rounding
 
 
@@ -64,7 +69,7 @@ def surroundings_changed(descent, record):
 
 @bare
 def near_groups(descent, record, near):
-    """List the groups near a record, but for its own; return how many they are."""
+    """List the groups near a record, but for its own, in ``near``; return how many they are."""
     members = descent.groups.members
     own_group = members[record].group
     count = 0
@@ -93,7 +98,10 @@ def is_near(descent, record, group):
 
 @bare
 def find_exchange(descent, x, k, near):
-    """Find the best group for a record, and the record that takes its place; how many move."""
+    """Find the best move of x to a near group, or exchange of x with a member of one.
+
+    Written are the records that move and where they go; returned is how many, 0 if none gains.
+    """
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
@@ -127,12 +135,12 @@ def find_exchange(descent, x, k, near):
 
 @bare
 def find_chain(descent, x, k, near):
-    """Find a record that another takes the place of, and where it goes on; how many move.
+    """Find a chain, in which x takes the place of z, which joins a third group; or a cycle.
 
-    Of two records it is a chain: x takes the place of z, which joins a third group. Of three it is
-    a cycle: z takes the place of v there, and v that of x. The first one that gains is made.
+    In a cycle z takes the place of v in the third group, and v that of x. The first chain or cycle
+    that gains is written, with where its records go; returned is how many move, 0 if none gains.
     """
-    if k > _LARGEST:
+    if k > _LARGEST_K_OF_CHAINS:
         return 0
 
     groups = descent.groups
@@ -141,10 +149,10 @@ def find_chain(descent, x, k, near):
     leaving = leaving_change(groups, x) if may_go else 0.0
 
     for group in near:
-        x_enters = squared_distance(groups.records[x], groups.centroids[group])
+        x_square = squared_distance(groups.records[x], groups.centroids[group])
         z = groups.heads[group].first
         while z >= 0:
-            first_change = replacing_change(groups, z, x, x_enters)
+            first_change = replacing_change(groups, z, x, x_square)
             # Joining a group always costs: a chain without a gain by now never has one.
             if leaving + first_change < 0.0 and may_replace(groups, z, x, k):
                 descent.gathered[0] = x
@@ -157,9 +165,9 @@ def find_chain(descent, x, k, near):
 
                     descent.gathered[1] = z
                     descent.bound[1] = onward
-                    z_enters = squared_distance(groups.records[z], groups.centroids[onward])
+                    z_square = squared_distance(groups.records[z], groups.centroids[onward])
                     size = groups.heads[onward].size
-                    change = leaving + first_change + z_enters * (size / (size + 1.0))
+                    change = leaving + first_change + z_square * (size / (size + 1.0))
 
                     if may_go and change < -descent.tiny:
                         return 2
@@ -167,17 +175,17 @@ def find_chain(descent, x, k, near):
                     # A cycle leaves all sizes as they are, so x need not be spared.
                     v = groups.heads[onward].first
                     while v >= 0 and first_change < 0.0:
-                        change = first_change + replacing_change(groups, v, z, z_enters)
+                        change = first_change + replacing_change(groups, v, z, z_square)
                         if (
                             change < 0.0
                             and may_replace(groups, v, z, k)
                             and may_replace(groups, x, v, k)
                             and is_near(descent, v, own_group)
                         ):
-                            v_enters = squared_distance(
+                            v_square = squared_distance(
                                 groups.records[v], groups.centroids[own_group]
                             )
-                            change += replacing_change(groups, x, v, v_enters)
+                            change += replacing_change(groups, x, v, v_square)
                             if change < -descent.tiny:
                                 descent.gathered[2] = v
                                 descent.bound[2] = own_group
@@ -189,8 +197,8 @@ def find_chain(descent, x, k, near):
 
 @bare
 def gather(descent, group):
-    """Gather the members of a group, rising; return how many they are."""
-    # Rising, as the order of a chain depends on all moves before.
+    """Gather the members of a group by rising number; return how many they are."""
+    # The order of a chain depends on all moves before, and a seed shall repeat a result.
     members = descent.gathered
     count = _NO_RECORDS
 
@@ -203,16 +211,18 @@ def gather(descent, group):
 
 
 @bare
-def send_back(descent, made, staying):
-    """Send the records gathered back where they came from, the last one first, but for some."""
-    # A move of many records is measured by making it, as each changes the centroid for the next.
-    for i in range(made - 1, staying - 1, -1):
+def send_back(descent, moved, staying):
+    """Send gathered records from number ``staying`` on back to their origins, the last first."""
+    for i in range(moved - 1, staying - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
 @bare
 def touch(descent, count, number):
-    """Mark the groups that the records gathered came from, and those they are in."""
+    """Mark the origins of the first gathered records, and the groups that they are in, as changed.
+
+    ``number`` is that of the move.
+    """
     for i in range(count):
         descent.groups.heads[descent.origins[i]].changed = number
         descent.groups.heads[descent.groups.members[descent.gathered[i]].group].changed = number
@@ -220,14 +230,18 @@ def touch(descent, count, number):
 
 @bare
 def dissolve_group(descent, group, limit):
-    """Send members to near groups, each where it costs least; how many were sent, and may stay."""
+    """Send the members of a group to near groups, each where it costs least.
+
+    Returned are how many were sent, and how many of these may stay: all, or none if the SSE does
+    not change by less than ``limit``.
+    """
     groups = descent.groups
     count = gather(descent, group)
 
+    # Without the group its own SSE is saved; each member that joins another group adds to that one.
     change = 0.0
     for member in descent.gathered[:count]:
-        away = squared_distance(groups.records[member], groups.centroids[group])
-        change -= away
+        change -= squared_distance(groups.records[member], groups.centroids[group])
 
     for i in range(count):
         member = descent.gathered[i]
@@ -241,7 +255,7 @@ def dissolve_group(descent, group, limit):
                 target = near
                 least = cost
 
-        # What follows can only add to it.
+        # All that follows can only raise the change.
         change += least
         if target < 0 or change >= limit:
             return i, 0
@@ -254,12 +268,16 @@ def dissolve_group(descent, group, limit):
 
 @bare
 def create_group(descent, x, k, limit):
-    """Make a group of a record and the nearest that can be spared, of k subjects."""
+    """Make a group of x and the nearest records that their groups can spare, of k subjects.
+
+    Returned are how many records moved, and how many of these may stay: all, or none if the SSE
+    does not change by less than ``limit``, or the group would lack more places than that of x.
+    """
     groups = descent.groups
     if not may_leave(groups, x, k):
         return 0, 0
 
-    # Most tries end here, although each record that leaves may keep others from it.
+    # Most tries end here; later each record that leaves may keep others from leaving.
     spared = 1
     for neighbour in descent.neighbours[x]:
         spared += may_leave(groups, np.int64(neighbour), k)
@@ -274,8 +292,8 @@ def create_group(descent, x, k, limit):
     for i in range(-1, descent.neighbours.shape[1]):
         record = x if i < 0 else np.int64(descent.neighbours[x, i])
         subject = groups.members[record].subject
-        met = groups.repeats and holds_subject(groups, group, subject, NONE)
-        if met or not may_leave(groups, record, k):
+        holds_it = groups.repeats and holds_subject(groups, group, subject, NONE)
+        if holds_it or not may_leave(groups, record, k):
             continue
 
         change += leaving_change(groups, record)
@@ -295,7 +313,7 @@ def create_group(descent, x, k, limit):
 
 @bare
 def order_along(descent, count):
-    """Order the records gathered on the line between two that are far apart."""
+    """Order the gathered members of a group along the line between two that are far apart."""
     records = descent.groups.records
     members = descent.gathered
     along = descent.along
@@ -304,16 +322,21 @@ def order_along(descent, count):
     one_end = records[farthest(records, members[:count], centroid)]
     other_end = records[farthest(records, members[:count], one_end)]
 
+    # The difference of the squared distances to both ends rises along the line.
     for i in range(count):
         member = members[i]
-        value = squared_distance(records[member], one_end)
-        value -= squared_distance(records[member], other_end)
-        insert_rising(along, members, i, value, member)
+        place = squared_distance(records[member], one_end)
+        place -= squared_distance(records[member], other_end)
+        insert_rising(along, members, i, place, member)
 
 
 @bare
 def split_group(descent, group, k, limit):
-    """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
+    """Cut a group of 2k different subjects in two across a line through it, where that gains most.
+
+    Returned are how many records moved to a new group, and how many of these shall stay there: the
+    caller sends back the others.
+    """
     groups = descent.groups
     if groups.heads[group].different < 2 * k:
         return 0, 0
@@ -322,8 +345,7 @@ def split_group(descent, group, k, limit):
     count = gather(descent, group)
     order_along(descent, count)
 
-    # Move one member after the other to the new group, and remember where that gained most: the
-    # caller sends back those behind.
+    # Move one member after the other to the new group, and remember where that gained most.
     cut_off = open_group(groups)
     best = limit
     moved = 0
@@ -352,9 +374,10 @@ def split_group(descent, group, k, limit):
 
 @bare
 def descent_pass(movers, descent, k, moves, start, stop):
-    """Look at records or groups once, in one kernel for all moves; return the moves made so far.
+    """Look once at the records or groups start..stop - 1, and make moves that gain.
 
-    One kernel, as what the moves have in common is then compiled once.
+    ``movers`` says which moves; ``moves`` is how many were made before, and the number with these
+    is returned. All are in one kernel, as what they have in common is then compiled once.
     """
     for item in range(start, stop):
         if movers == RECORDS:
@@ -373,17 +396,17 @@ def descent_pass(movers, descent, k, moves, start, stop):
         else:
             # A group is split, or else dissolved; either is written once, as each call of a move
             # is compiled again. What does not gain is taken back.
-            made = 0
+            tried = 0
             moved = 0
             for attempt in range(1 if movers == CREATED else 2):
                 if movers == CREATED:
-                    made, moved = create_group(descent, item, k, -descent.tiny)
+                    tried, moved = create_group(descent, item, k, -descent.tiny)
                 elif descent.groups.heads[item].size > 0 and attempt == 0:
-                    made, moved = split_group(descent, item, k, -descent.tiny)
+                    tried, moved = split_group(descent, item, k, -descent.tiny)
                 elif descent.groups.heads[item].size > 0 and moved == 0:
-                    made, moved = dissolve_group(descent, item, -descent.tiny)
-                send_back(descent, made, moved)
-                made = moved
+                    tried, moved = dissolve_group(descent, item, -descent.tiny)
+                send_back(descent, tried, moved)
+                tried = moved
 
         if moved > 0:
             moves += 1

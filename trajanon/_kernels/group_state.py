@@ -1,4 +1,12 @@
-"""Groups of records that change record by record, with all that moves ask of them."""
+"""Groups of records that change record by record, with all that moves ask of them.
+
+Records are numbered 0..n-1, groups 0..g-1. A move changes the SSE by what it changes in its groups,
+which is computed from their centroids: with a group of a records round its centroid A,
+
+- leaving it saves a/(a-1) |x - A|²,
+- joining it costs a/(a+1) |x - A|²,
+- taking the place of z in it changes the SSE by |x - A|² - |z - A|² - |x - z|²/a.
+"""
 
 from typing import NamedTuple
 
@@ -14,8 +22,8 @@ ONE_PLACE = 200.0
 """Metres between the ends of trips up to which they are in one place."""
 
 
-# The members of a group are a chain from its first one; -1 ends it. What belongs to one record, or
-# to one group, stands together: moves read it together, and the compiler handles two arrays in
+# The members of a group are a chain, from its first one on; -1 ends it. What belongs to one record,
+# or to one group, stands together: moves read it together, and the compiler handles two arrays in
 # place of nine in each call.
 MEMBER = np.dtype(
     [
@@ -23,12 +31,12 @@ MEMBER = np.dtype(
         ("subject", np.int64),
         ("following", np.int64),  # the record after it in the chain of its group
         ("preceding", np.int64),  # the record before it there
-        ("looked", np.int64),  # number of the last move when descent looked at it
+        ("looked", np.int64),  # how many moves were made when descent last looked at it
     ]
 )
 HEAD = np.dtype(
     [
-        ("first", np.int64),  # record of its chain
+        ("first", np.int64),  # the first record of its chain
         ("size", np.int64),  # records in it
         ("different", np.int64),  # different subjects in it
         ("changed", np.int64),  # number of the move that changed it last
@@ -37,7 +45,7 @@ HEAD = np.dtype(
 
 
 class Groups(NamedTuple):
-    """Records in groups. A group of no records is a place for a new one."""
+    """n records in g groups; a group of no records is a place for a new one."""
 
     records: NDArray[np.float64]  # standardised, (n, p)
     members: NDArray[np.void]  # where each record is, (n,) of MEMBER
@@ -46,9 +54,9 @@ class Groups(NamedTuple):
     repeats: bool  # whether any subject has several records
     empty: NDArray[np.int64]  # groups of no records, (g + 1,): a stack, its height in the last cell
     # Where the trips of records begin and end, in metres in space, (n, e, 3): not a number where
-    # that is nobody's place. No ends, (n, 0, 3), are asked for nothing.
+    # that is nobody's place. With no ends, (n, 0, 3), groups need no places.
     ends: NDArray[np.float64]
-    picked: NDArray[np.int64]  # room for a record of each place that a group needs at an end
+    picked: NDArray[np.int64]  # room for one record of each place that a group needs at an end
     reach: float  # metres up to which another end is another place: beyond, groups are too wide
 
     @property
@@ -59,7 +67,7 @@ class Groups(NamedTuple):
 
 @bare
 def holds_subject(groups, group, subject, leave_out):
-    """Return whether a member of a group, but for one, is of a subject."""
+    """Return whether a member of a group is of a subject, with one record left out."""
     member = groups.heads[group].first
     while member >= 0:
         if member != leave_out and groups.members[member].subject == subject:
@@ -70,14 +78,14 @@ def holds_subject(groups, group, subject, leave_out):
 
 @bare
 def close_group(groups, group):
-    """Stack a group that has become empty."""
+    """Put a group that has become empty on the stack of empty ones."""
     groups.empty[groups.empty[-1]] = group
     groups.empty[-1] += 1
 
 
 @bare
 def open_group(groups):
-    """Return an empty group off the stack."""
+    """Take an empty group off the stack, and return it."""
     groups.empty[-1] -= 1
     return groups.empty[groups.empty[-1]]
 
@@ -87,6 +95,7 @@ def move(groups, record, target):
     """Move a record to another group; centroids, chains and counts follow."""
     source = groups.members[record].group
 
+    # A bool counts as 0 or 1: the subject leaves with its last record, and comes with its first.
     if groups.repeats:
         subject = groups.members[record].subject
         groups.heads[source].different -= not holds_subject(groups, source, subject, record)
@@ -119,7 +128,8 @@ def move(groups, record, target):
     source_size = groups.heads[source].size
     target_size = groups.heads[target].size
 
-    # A group of one has its record as centroid, whatever was there before.
+    # A centroid moves towards a record that joins, and away from one that leaves. A group of one
+    # has its record as centroid, whatever was there before.
     share = 1.0 / target_size
     for column in range(groups.records.shape[1]):
         value = groups.records[record, column]
@@ -134,7 +144,10 @@ def move(groups, record, target):
 
 @bare
 def hand_over(groups, record, heir):
-    """Set another record in a record's place in its chain; return the records beside it."""
+    """Set another record, the heir, in a record's place in its chain.
+
+    Returned are the records before and behind that place, -1 for none.
+    """
     before = groups.members[record].preceding
     behind = groups.members[record].following
 
@@ -151,8 +164,8 @@ def hand_over(groups, record, heir):
 @bare
 def exchange(groups, x, z):
     """Exchange two records of different groups; centroids, chains, counts follow."""
-    a = groups.members[x].group
-    b = groups.members[z].group
+    a = groups.members[x].group  # which z enters
+    b = groups.members[z].group  # which x enters
 
     if groups.repeats:
         leaves = groups.members[x].subject
@@ -198,16 +211,17 @@ def refresh_centroids(groups):
 
 @bare
 def member_after(groups, group, member, entering):
-    """Return the next member of a group, the first one after a record that enters; -1 ends it."""
+    """Return the member that follows in a group, as if a record had entered first; -1 for none."""
     return groups.heads[group].first if member == entering else groups.members[member].following
 
 
 @bare
 def count_places(groups, group, end, leaving, entering):
-    """Count places of a group at an end, up to those it needs, after a record left or came.
+    """Count the places of a group at an end, up to those it needs, after a record left or entered.
 
-    Members in different places are picked from each one on, and all others in their order: where
-    three are needed, there may be more places.
+    ``leaving`` and ``entering`` are these records, or -1. Members in different places are picked,
+    each time from another member on, in the order of the chain; the most that were picked count.
+    Where three are needed, there may be more places than are found so.
     """
     picked = groups.picked
     most = 0
@@ -220,14 +234,15 @@ def count_places(groups, group, end, leaving, entering):
             is_apart = member != leaving
             i = 0
             while is_apart and i < count:
-                other = picked[i]
-                # Of what is not a number no comparison holds: it is another place.
-                x = groups.ends[member, end, 0] - groups.ends[other, end, 0]
-                y = groups.ends[member, end, 1] - groups.ends[other, end, 1]
-                z = groups.ends[member, end, 2] - groups.ends[other, end, 2]
+                before = picked[i]
+                x = groups.ends[member, end, 0] - groups.ends[before, end, 0]
+                y = groups.ends[member, end, 1] - groups.ends[before, end, 1]
+                z = groups.ends[member, end, 2] - groups.ends[before, end, 2]
                 square = x * x + y * y + z * z
-                is_near = square <= ONE_PLACE * ONE_PLACE or square > groups.reach * groups.reach
-                is_apart = not is_near and member != other
+                # Of what is not a number no comparison holds: it is another place.
+                is_same_place = square <= ONE_PLACE * ONE_PLACE
+                is_too_far = square > groups.reach * groups.reach
+                is_apart = not (is_same_place or is_too_far) and member != before
                 i += 1
 
             if is_apart:
@@ -243,7 +258,7 @@ def count_places(groups, group, end, leaving, entering):
 
 @bare
 def keeps_places(groups, group, leaving, entering):
-    """Return whether a group lacks no place at its ends after a move, or no more than before."""
+    """Return whether a group lacks no place at an end after a move, or no more than before."""
     for end in range(groups.ends.shape[1]):
         places = count_places(groups, group, end, leaving, entering)
         needed = groups.picked.shape[0]
@@ -291,7 +306,7 @@ def may_replace(groups, leaving, entering, k):
 
 @bare
 def leaving_change(groups, record):
-    """Compute what a record's group loses by its leaving: a change of 0 or less."""
+    """Compute by how much the SSE changes when a record leaves its group: 0 or less."""
     group = groups.members[record].group
     size = groups.heads[group].size
     if size == 1:
@@ -302,7 +317,7 @@ def leaving_change(groups, record):
 
 @bare
 def joining_change(groups, record, group):
-    """Compute what a group gains by a record that joins, (p,): a change of 0 or more."""
+    """Compute by how much the SSE changes when a record, (p,), joins a group: 0 or more."""
     size = groups.heads[group].size
     if size == 0:
         return 0.0
@@ -311,17 +326,21 @@ def joining_change(groups, record, group):
 
 
 @bare
-def replacing_change(groups, leaving, entering, enters):
-    """Compute what a group changes by with another record in its place, so far from the mean."""
+def replacing_change(groups, leaving, entering, entering_square):
+    """Compute by how much the SSE changes when a record takes another's place in its group.
+
+    ``entering_square`` is the squared distance of the one that enters from the group's centroid.
+    """
     group = groups.members[leaving].group
-    leaves = squared_distance(groups.records[leaving], groups.centroids[group])
+    leaving_square = squared_distance(groups.records[leaving], groups.centroids[group])
     apart = squared_distance(groups.records[entering], groups.records[leaving])
-    return enters - leaves - apart / groups.heads[group].size
+    return entering_square - leaving_square - apart / groups.heads[group].size
 
 
 @bare
 def exchange_change(groups, x, z):
-    """Compute what exchanging two records of different groups changes the SSE by."""
+    """Compute by how much the SSE changes when two records of different groups are exchanged."""
+    # 2 (z - x)·(B - A) - (1/a + 1/b) |z - x|², with x in a group of a records round A.
     a = groups.members[x].group
     b = groups.members[z].group
     along = 0.0

@@ -1,4 +1,9 @@
-"""Windows that may slide: their records wherever they start, their meetings, and slides."""
+"""Windows that may slide on their runs: their records at any start, where they meet, and slides.
+
+A window starts at a step of its run, counted from 0; its points are ``stride`` steps apart. Its
+record, (p,), holds the coordinates of its points, lat and lon in turn, and perhaps its departure. A
+"place" is the number of a point among those of all runs. x and y are windows.
+"""
 
 from typing import NamedTuple
 
@@ -10,11 +15,11 @@ from trajanon._kernels.compiled import bare, inlined, kernel
 
 
 class Windows(NamedTuple):
-    """Where windows may slide: one at s has its run's points s, s + stride, ..., and departure."""
+    """The n windows on their runs: one that starts at s has its run's points s, s + stride, ..."""
 
     points: NDArray[np.int32]  # of all runs one after another in ticks, (t, 2)
     stride: int  # from one point of a window to the next
-    place: NDArray[np.int64]  # of the first point of each window's run, (n,)
+    place: NDArray[np.int64]  # in `points`, of the first point of each window's run, (n,)
     most: NDArray[np.int64]  # last start of each window, (n,)
     before: NDArray[np.int64]  # the window before each one on its run, (n,); -1 for none
     after: NDArray[np.int64]  # the window after each one on its run, (n,); -1 for none
@@ -27,19 +32,19 @@ class Windows(NamedTuple):
 class Slides(NamedTuple):
     """The records of all windows at all their starts, and where each window is."""
 
-    rows: NDArray[np.float64]  # of each window after the other, from its first start on, (v, q)
-    first: NDArray[np.int64]  # row of each window, (n,)
-    starts: NDArray[np.int64]  # how many each window has, (n,)
-    start: NDArray[np.int64]  # of each window, (n,)
-    began: NDArray[np.int64]  # the starts of all at the beginning, (n,)
-    # Start where each was nearest to each neighbour then, (n, c); -1 until it is asked for: few
+    rows: NDArray[np.float64]  # records of each window in turn, from its first start on, (v, q)
+    first: NDArray[np.int64]  # the row of each window at its first start, (n,)
+    starts: NDArray[np.int64]  # how many starts each window has, (n,)
+    start: NDArray[np.int64]  # where each window is, (n,)
+    began: NDArray[np.int64]  # where each window was at the beginning, (n,)
+    # The start where each was nearest to each neighbour then, (n, c); -1 until it is needed: few
     # moves a window draw few of its neighbours.
     meeting: NDArray[np.int32]
 
 
 @bare
 def read_record(windows, x, start, record):
-    """Read the record of a window at a start."""
+    """Read the record of window x at a start into ``record``, (p,)."""
     numbers = 2 * (record.shape[0] // 2)
     first = windows.place[x] + start
 
@@ -63,9 +68,10 @@ def read_records(windows, start, records):
 
 @bare
 def build_rows(windows, axes, record, pace, first, rows):
-    """Read all windows at all their starts, which lie a pace apart, turned to axes, (q, p).
+    """Read the records of all windows at all their starts, turned to axes, (q, p), into ``rows``.
 
-    The record is room for one.
+    Starts lie a ``pace`` of steps apart; ``first``, (n,), is the row of each window at its first
+    start. ``record``, (p,), is room.
     """
     for x in range(first.shape[0]):
         for start in range(windows.most[x] + 1):
@@ -80,7 +86,7 @@ def build_rows(windows, axes, record, pace, first, rows):
 
 @bare
 def find_meeting(slides, x, y):
-    """Find the start where a window was nearest to another at the beginning."""
+    """Find the start at which window x is nearest to where window y was at the beginning."""
     best = slides.began[x]
     if y == x:
         return best
@@ -97,7 +103,12 @@ def find_meeting(slides, x, y):
 
 @kernel
 def compare_places(rows, window, place_now, order, borders, nearest, away):
-    """Compare each window where it is with the places, (v, q), that share a leaf with it."""
+    """Compare each window where it is with all possible starts of others that share a leaf with it.
+
+    ``rows``, (v, q), are the records at possible starts, ``window``, (v,), says whose they are, and
+    ``place_now``, (n,), which row is where each window is. ``order`` and ``borders`` are the leaves
+    of a tree of the rows; ``nearest`` and ``away``, (n, c), the lists of near windows, get better.
+    """
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]
         owner = window[members]
@@ -109,7 +120,7 @@ def compare_places(rows, window, place_now, order, borders, nearest, away):
             x = owner[i]
             if place_now[x] != members[i]:
                 continue
-            # Column by column, for all places: a loop that does several at once.
+            # Column by column, for all rows of the leaf: the processor does several at once.
             distances[:] = 0.0
             for column in columns:
                 for j in range(members.shape[0]):
@@ -123,7 +134,7 @@ def compare_places(rows, window, place_now, order, borders, nearest, away):
 
 @bare
 def list_each_other(nearest, away):
-    """Insert each window in the lists of those in its own, (n, c)."""
+    """Insert each window in the lists of the windows that its own list, (n, c), has."""
     for x in range(nearest.shape[0]):
         for rank in range(nearest.shape[1]):
             y = nearest[x, rank]
@@ -136,7 +147,7 @@ SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 
 @bare
 def sliding_change(groups, x, record):
-    """Compute what a record's group changes by with the record being another."""
+    """Compute by how much the SSE changes when window x becomes another ``record``, (p,)."""
     group = groups.members[x].group
 
     along = 0.0
@@ -151,7 +162,7 @@ def sliding_change(groups, x, record):
 
 @bare
 def slide(groups, x, record):
-    """Change a record to another; the centroid of its group follows."""
+    """Change the record of window x to another, (p,); the centroid of its group follows."""
     group = groups.members[x].group
     share = 1.0 / groups.heads[group].size
     for column in range(record.shape[0]):
@@ -162,7 +173,7 @@ def slide(groups, x, record):
 
 @inlined
 def slid_exchange_change(groups, x, record, z):
-    """Compute what exchanging two records of different groups changes, x being another."""
+    """Compute by how much the SSE changes when x, as another ``record``, is exchanged with z."""
     a = groups.members[x].group
     b = groups.members[z].group
 
@@ -187,10 +198,14 @@ def slid_exchange_change(groups, x, record, z):
 
 @bare
 def slide_alone(descent, windows, start, x, record):
-    """Slide a window to where that gains most while the others stay; return whether it does."""
+    """Slide window x to where that gains most while the others stay; return whether it slides.
+
+    ``record``, (2, p), is room for two records.
+    """
     groups = descent.groups
     (trial, best) = record
 
+    # It looks so far ahead and back, up to the windows beside it on its run.
     sight = SIGHT * windows.stride * (trial.shape[0] // 2)
     first = max(0, start[x] - sight)
     last = min(windows.most[x], start[x] + sight)
@@ -222,7 +237,11 @@ def slide_alone(descent, windows, start, x, record):
 
 @bare
 def slide_pass(descent, windows, start, looked, record, moves, begin, end):
-    """Slide the windows of the range; return the moves made so far."""
+    """Slide the windows begin..end - 1; return the moves made so far.
+
+    ``looked``, (n,), is how many moves had been made when each window was last looked at: one whose
+    group has not changed since stays.
+    """
     groups = descent.groups
     for x in range(begin, end):
         group = groups.members[x].group
@@ -234,7 +253,7 @@ def slide_pass(descent, windows, start, looked, record, moves, begin, end):
             moves += 1
             groups.heads[group].changed = moves
 
-            # They have other room now.
+            # The windows beside it have other room now: they are looked at again.
             for neighbour in (windows.before[x], windows.after[x]):
                 if neighbour >= 0:
                     looked[neighbour] = -1

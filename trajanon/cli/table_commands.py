@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from trajanon.cli.messages import STOPPED, show_json, tell, with_flags
 from trajanon.cli.options import columns_of, names_of, options, text_of_names
 from trajanon.common.command_lines import flag_of
-from trajanon.common.declared_options import MissingName
+from trajanon.common.declared_options import EffortName, MissingName
 from trajanon.common.errors import BadInput
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import percent
@@ -123,10 +123,8 @@ def bound(
     *,
     k: int,
     columns: str | None = None,
-    strata: str = "",
-    survey_weight: str | None = None,
-    missing: MissingName = "refuse",
-    effort: str = "best",
+    missing: Literal["refuse", "drop"] = "refuse",
+    effort: EffortName = "best",
     seed: int = 0,
     as_json: bool = False,
 ) -> None:
@@ -138,17 +136,15 @@ def bound(
     from trajanon.cli.progress_bars import bars
     from trajanon.tables.table_bound import bound_table
 
-    with bars() as progress, _columns_asked("columns", "survey_weight"):
+    with bars() as progress, _columns_asked("columns"):
         certificate = bound_table(
             file,
             k,
             columns=columns_of(columns),
-            strata=names_of(strata),
-            survey_weight=survey_weight,
             missing=missing,
-            progress=progress,
             effort=effort,
             seed=seed,
+            progress=progress,
         )
     if as_json:
         show_json(certificate)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LOOKS = 0.1  # at how far the work is
 _SECONDS_BETWEEN_COUNTS = 1.0  # of the workers that are left
-_NO_WORKERS_SETTING = "distributed.scheduler.no-workers-timeout"
-_NO_WORKERS_TIME = "10m"  # if Dask's setting names no time
+_WAIT_SETTING = "distributed.scheduler.no-workers-timeout"
+_WAIT = "10m"  # if Dask's setting names no time
 _LOCAL = "local:"
-_WORKER_ENVIRONMENT_SETTING = "distributed.nanny.pre-spawn-environ"
+_ENVIRONMENT_SETTING = "distributed.nanny.pre-spawn-environ"
 _SECONDS_TO_WAIT = 10  # for a scheduler, or for workers to come back
 _LOGGERS_OF_DASK = (
     "distributed",
@@ -116,13 +116,13 @@ def each_done(
 ) -> list[Result]:
     """Do a task with each item, here or on a cluster; results in their order."""
     progress(what, 0, len(items))
-    coming_results = (
+    results_to_come = (
         (task(item) for item in items) if client is None else on_cluster(client, task, items)
     )
 
     results: list[Result] = []
-    with closing(coming_results):
-        for result in coming_results:
+    with closing(results_to_come):
+        for result in results_to_come:
             results.append(result)
             progress(what, len(results), len(items))
     return results
@@ -139,16 +139,14 @@ def on_cluster(
 
     # Not pure: a file may have changed since it was read. The task, which may hold a large table's
     # cuts and owners, goes to each worker once.
-    task_on_workers = client.submit(lambda: task, pure=False)
+    sent_task = client.submit(lambda: task, pure=False)
 
     function = task.func if isinstance(task, partial) else task
     name = getattr(function, "__name__", "task").replace("_", " ")
 
     def begin(item: Item) -> Callable[[], Result]:
         key = f"{name}-{secrets.token_hex(16)}"
-        done = client.submit(
-            lambda task, item: task(item), task_on_workers, item, key=key, pure=False
-        )
+        done = client.submit(lambda task, item: task(item), sent_task, item, key=key, pure=False)
         return partial(_awaited, client, done)
 
     try:
@@ -169,7 +167,7 @@ def _awaited(client: "Client", done: "Future") -> Any:
     from dask.utils import parse_timedelta
     from distributed import wait as wait_for
 
-    longest_wait = parse_timedelta(dask.config.get(_NO_WORKERS_SETTING) or _NO_WORKERS_TIME)
+    longest_wait = parse_timedelta(dask.config.get(_WAIT_SETTING) or _WAIT)
     alone_since = None
     while not done.done():
         with suppress(TimeoutError):
@@ -185,7 +183,7 @@ def _awaited(client: "Client", done: "Future") -> Any:
             _LOG.warning(
                 "no workers yet: waiting up to %.0f s, as Dask's %s says",
                 longest_wait,
-                _NO_WORKERS_SETTING,
+                _WAIT_SETTING,
             )
         if now - alone_since > longest_wait:
             raise ServerProblem(
@@ -230,8 +228,8 @@ def connected(cluster: str) -> Iterator["Client"]:
     dask_settings = {
         "distributed.admin.large-graph-warning-threshold": "1TB",
         "distributed.deploy.lost-worker-timeout": "10m",
-        _WORKER_ENVIRONMENT_SETTING: {
-            **dask.config.get(_WORKER_ENVIRONMENT_SETTING),
+        _ENVIRONMENT_SETTING: {
+            **dask.config.get(_ENVIRONMENT_SETTING),
             "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
         },
     }

@@ -314,6 +314,7 @@ class Evaluation:
 
     @property
     def _guessed(self) -> dict[str, Guessed | None]:
+        """Return what is guessed of hidden trajectories, by its name in JSON."""
         rebuilt = {"rebuilding": self.rebuilding, "rebuilt_times": self.rebuilt_times}
         return rebuilt | {"habits": self.habits}
 

@@ -42,13 +42,18 @@ class ParquetParts:
         begin = int(ends[parts.start]) - [*self.rows.values()][parts.start]
         return ParquetParts(self.opened[parts], self.schema_arrow, end - first, first=first - begin)
 
+    @contextmanager
+    def part(self, number: int) -> Iterator["ParquetParts"]:
+        """Open one file as a table of its own, once for all of its columns."""
+        with self.opened[number]() as file:
+            opened = partial(nullcontext, file)
+            yield ParquetParts([opened], self.schema_arrow, file.metadata.num_rows)
+
     def each(self) -> Iterator["ParquetParts"]:
         """Open one file after another, each as a table of its own."""
-        for opened in self.opened:
-            with opened() as file:
-                yield ParquetParts(
-                    [partial(nullcontext, file)], self.schema_arrow, file.metadata.num_rows
-                )
+        for number in range(len(self.opened)):
+            with self.part(number) as part:
+                yield part
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read columns, at most a given number of rows at a time."""

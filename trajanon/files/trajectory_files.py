@@ -132,24 +132,22 @@ def write_partition(
     parts: Iterable[Trajectories],
     provenance: Mapping[str, object],
     rows: int,
-    scratch: Path | None = None,
+    scratch: Path,
 ) -> None:
     """Write trajectories that come in parts of any size as files of `rows` rows each.
 
-    With a folder for temporary files, ``scratch``, the rows are sorted by place, as
-    `trajanon.files.hilbert_order` describes.
+    Rows are sorted by place, as `trajanon.files.hilbert_order` describes, by way of files in a
+    folder, ``scratch``.
     """
     metadata = {"trajanon": json.dumps(dict(provenance), ensure_ascii=False)}
-    tables = _tables(parts, with_hilbert_keys=scratch is not None)
-    if scratch is not None:
-        metadata |= hilbert_order.FOOTER
-        tables = hilbert_order.in_hilbert_order(tables, scratch)
+    metadata |= hilbert_order.FOOTER
+    tables = hilbert_order.in_hilbert_order(_tables(parts, with_hilbert_keys=True), scratch)
 
     for number, table in enumerate(_tables_of_size(tables, rows)):
-        box = None if scratch is None else hilbert_order.box_of(table)
-        rows_per_group = None if scratch is None else hilbert_order.ROWS_PER_GROUP
+        box = hilbert_order.box_of(table)
+        group_size = hilbert_order.ROWS_PER_GROUP
         with (folder / part_name(number)).open("wb") as file:
-            geoparquet.write_tables(file, [table], metadata, box=box, rows_per_group=rows_per_group)
+            geoparquet.write_tables(file, [table], metadata, box=box, rows_per_group=group_size)
 
 
 def _tables_of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:

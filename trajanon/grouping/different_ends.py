@@ -4,14 +4,13 @@ If all trips of a group began in one place, the released line would show that pl
 all its people. This is our own rule. Ends up to 200 m apart (`ONE_PLACE`) are in one place.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.grouping.loss import group_means, principal_axes, turn
+from trajanon.grouping.loss import group_means, members_of_groups, principal_axes, turn
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.trajectories.geodesy import EARTH
 
@@ -51,19 +50,16 @@ class Ends(NamedTuple):
 
     def groups_lacking_places(self, labels: Ints) -> list[int]:
         """List the groups 0..g-1 that lack a place at an end."""
-        sizes = np.bincount(labels)
-        order = np.argsort(labels, kind="stable")
-        borders = np.append(0, np.cumsum(sizes))
+        members = members_of_groups(labels)
 
         # Most groups hold a member far from their first one, which makes two places: only the
         # others, and all if more than two places are needed, are looked at closely.
-        first_of_group = order[borders[:-1]][labels]
+        first_of_group = np.array([rows[0] for rows in members])[labels]
         is_far = ~(((self.places - self.places[first_of_group]) ** 2).sum(axis=2) <= ONE_PLACE**2)
-        has_two_places = np.zeros((len(sizes), self.places.shape[1]), dtype=np.bool_)
+        has_two_places = np.zeros((len(members), self.places.shape[1]), dtype=np.bool_)
         np.logical_or.at(has_two_places, labels, is_far)
         may_lack = ~has_two_places.all(axis=1) | (self.distinct > 2)
 
-        members = [order[begin:end] for begin, end in pairwise(borders)]
         candidates = np.flatnonzero(may_lack).tolist()
         return [group for group in candidates if self.lacks_place(members[group])]
 
@@ -102,8 +98,7 @@ def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> In
     from scipy.spatial import cKDTree  # most methods need none
 
     # Which groups are near is seen on a few axes; what merging costs is measured on all columns.
-    borders = np.cumsum(np.bincount(labels))[:-1]
-    members = np.split(np.argsort(labels, kind="stable"), borders)
+    members = members_of_groups(labels)
     means = group_means(records, labels)
     turned = turn(means, principal_axes(means)[:, :_AXES])
     count = min(_CANDIDATES + 1, len(means))  # the nearest of a group is itself

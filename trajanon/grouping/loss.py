@@ -99,6 +99,11 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     return numbers
 
 
+def members_of_groups(labels: Ints) -> list[Ints]:
+    """List the members of each group 0..g-1, as row numbers, rising."""
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
+
+
 def group_means(records: Floats, labels: Ints, weights: Floats | None = None) -> Floats:
     """Average the records of each group, plainly or by weights, (n,), that add up to 1 in each."""
     if len(labels) == 0:

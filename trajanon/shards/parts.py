@@ -130,9 +130,9 @@ def anonymize_parts(
     check_ledger(ledger, plan)
 
     source_folder = Folder(source)
-    release_folder = Folder(out)
+    target = Folder(out)
     memory_bytes = bytes_of(memory)
-    if ledger is not None and release_folder.local is None:
+    if ledger is not None and target.local is None:
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
 
     states = part_states(source_folder)
@@ -148,9 +148,8 @@ def anonymize_parts(
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
             scratch_bytes = SCRATCH_SHARE * source_folder.size(states)
-            scratch = stack.enter_context(
-                scratch_for(release_folder.path, scratch_root(client), scratch_bytes)
-            )
+            needed = scratch_for(target.path, scratch_root(client), scratch_bytes)
+            scratch = stack.enter_context(needed)
         elif ledger is not None:
             open_ledger = stack.enter_context(opened(ledger, new=True))
             stack.enter_context(open_ledger.recording(out))
@@ -158,9 +157,9 @@ def anonymize_parts(
         local_source = source_folder.local
         inputs = [] if local_source is None else [local_source / name for name in states]
         report_draft, members_draft = stack.enter_context(
-            _report_drafts(release_folder, sharded=shards > 1)
+            _report_drafts(target, sharded=shards > 1)
         )
-        draft = stack.enter_context(_release_draft(release_folder, inputs))
+        draft = stack.enter_context(_release_draft(target, inputs))
         if scratch is None:
             lines, entered = _at_once(table, open_ledger, progress)
             report = lines.report
@@ -214,7 +213,7 @@ def _at_once(
     except BadInput:
         # Each part by itself, to name the one that is wrong, and the row in it.
         for part in table.parts:
-            with table.opened(part) as file:
+            with table.file.part(part.number) as file:
                 table.read(part, file)
         raise
     return lines.reporting(shards=1), entered
@@ -226,21 +225,21 @@ def parts_report_path(out: str) -> str:
 
 
 @contextmanager
-def _report_drafts(release_folder: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
+def _report_drafts(target: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
     """Open drafts of the report, and, of a sharded release, of the file of all rows' groups.
 
     Both are moved, or copied to the store, when the block has ended without an error.
     """
-    report = parts_report_path(release_folder.path)
+    report = parts_report_path(target.path)
     members = report.removesuffix("report.json") + MEMBERS
-    if release_folder.local is None:
+    if target.local is None:
         with TemporaryDirectory(prefix="trajanon-") as folder:
             drafts = Path(folder, "report.json"), Path(folder, MEMBERS)
             yield drafts
-            with release_folder.named():
+            with target.named():
                 for draft, path in zip(drafts, (report, members), strict=True):
                     if draft.is_file():
-                        release_folder.system.put_file(str(draft), path)
+                        target.system.put_file(str(draft), path)
     elif sharded:
         with replacing(Path(report), Path(members)) as (report_draft, members_draft):
             yield report_draft, members_draft
@@ -251,18 +250,18 @@ def _report_drafts(release_folder: Folder, *, sharded: bool) -> Iterator[tuple[P
 
 
 @contextmanager
-def _release_draft(release_folder: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
+def _release_draft(target: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
     """Open a folder to write in: on a disk it is whole or not there, on a store it is new."""
-    if release_folder.local is not None:
-        with replacing_folder(release_folder.local, is_part, inputs, public=True) as draft:
+    if target.local is not None:
+        with replacing_folder(target.local, is_part, inputs, public=True) as draft:
             yield Folder(draft)
         return
-    if release_folder.exists:
-        raise FileProblem(f"{release_folder} exists: remove it, or write to another folder")
+    if target.exists:
+        raise FileProblem(f"{target} exists: remove it, or write to another folder")
     try:
-        yield release_folder
+        yield target
     except BaseException:
-        release_folder.remove()
+        target.remove()
         raise
 
 

@@ -1,7 +1,6 @@
 """A folder of parts as the tasks of a run know it; and what is read of one part."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.object_stores import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.hilbert_order import is_in_order
-from trajanon.files.parquet_parts import ParquetParts, part_opened
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
 from trajanon.shards.scratch import Scratch
@@ -178,12 +177,6 @@ class PartsTable:
     def where(self, part: Part) -> str:
         """Return the path of a part."""
         return f"{self.folder}/{part.name}"
-
-    @contextmanager
-    def opened(self, part: Part) -> Iterator[ParquetParts]:
-        """Open a part, once for all of its columns."""
-        with part_opened(self.folder, part.name) as file:
-            yield ParquetParts([partial(nullcontext, file)], self.file.schema_arrow, part.n)
 
     @property
     def borders(self) -> list[int]:

@@ -47,7 +47,7 @@ def write_part(table: PartsTable, part: Part) -> Ints:
     import pyarrow as pa
 
     where = table.where(part)
-    with table.opened(part) as file:
+    with table.file.part(part.number) as file:
         points = read_points(where, file)
         person = table.people(where, part.first, file).person
         rows, _ = placed_rows_of(table, part, file, points, person)

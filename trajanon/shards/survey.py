@@ -67,7 +67,7 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     """
     import pyarrow as pa
 
-    with table.opened(part) as file:
+    with table.file.part(part.number) as file:
         trajectories = table.read(part, file)
         people = table.people(table.where(part), part.first, file)
         rows, run = placed_rows_of(table, part, file, trajectories.points, people.person)

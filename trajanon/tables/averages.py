@@ -1,4 +1,8 @@
-"""Group means as they are written: of the values there are, weighted, rounded; and their loss."""
+"""Group means as they are written: of the values there are, weighted, rounded; and their loss.
+
+A table of numbers is (n, p); a missing value is NaN. A "unit" is what is grouped: a row, or the
+averages of a subject's rows.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +16,7 @@ from trajanon.tables.cell_numbers import rounded
 
 
 class Columns(NamedTuple):
-    """Columns with their means and standard deviations, over the values that are there."""
+    """Columns with their means and standard deviations, over the values there are."""
 
     mean: Floats  # (p,)
     sd: Floats  # of a sample, (p,); 0 of a constant column
@@ -21,6 +25,7 @@ class Columns(NamedTuple):
 
 def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
     """Compute weighted means and standard deviations of columns, (n, p); NaN is a missing value."""
+    # What each value counts of its column: together 1.
     present = ~np.isnan(X)
     weight = present if weights is None else present * weights[:, None]
     share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
@@ -36,18 +41,19 @@ def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
     unit = np.abs(centred).max(axis=0, initial=0.0)
     centred /= np.where(unit > 0.0, unit, 1.0)
 
+    # Bessel's correction: the deviation is that of a sample.
     count = present.sum(axis=0)
-    bessel = count / np.maximum(count - 1, 1)
-    spread = np.sqrt((share * centred**2).sum(axis=0) * bessel)
+    correction = count / np.maximum(count - 1, 1)
+    spread = np.sqrt((share * centred**2).sum(axis=0) * correction)
     centred /= np.where(spread > 0.0, spread, 1.0)
     return Columns(origin + shift, unit * spread, centred)
 
 
 class Units(NamedTuple):
-    """What is grouped: rows, or one row of averages for each subject."""
+    """What is grouped: m rows, or m rows of averages, one for each subject."""
 
     records: Floats  # (m, p); NaN where a value is missing
-    subjects: Ints  # of each unit, (m,)
+    subjects: Ints  # number of the subject of each unit, (m,)
     of_row: Ints  # the unit of each row of the table, (n,)
     weights: Floats | None  # survey weights, (m,)
 
@@ -62,7 +68,7 @@ class Averages(NamedTuple):
 
 
 def units_of(records: Floats, subjects: Ints, weights: Floats | None, per_subject: bool) -> Units:
-    """Return rows as they are, or averaged over those of a subject, whose mean weight counts."""
+    """Return the rows as units, or their averages per subject, which counts its mean weight."""
     if not per_subject:
         return Units(records, subjects, np.arange(len(records)), weights)
 
@@ -83,40 +89,44 @@ def present_means(
     With subjects also where fewer than k of them have a value.
     """
     means = np.full((int(labels.max(initial=-1)) + 1, records.shape[1]), np.nan)
-    # Columns with gaps in the same rows are averaged together: most tables have one or two kinds.
-    gaps, gaps_of = np.unique(np.isnan(records), axis=1, return_inverse=True)
-    for number, missing in enumerate(gaps.T):
-        columns = np.flatnonzero(gaps_of.reshape(-1) == number)
-        present = np.flatnonzero(~missing)
-        groups, group = np.unique(labels[present], return_inverse=True)
+    # Columns with gaps in the same rows are averaged together: most tables have one or two such
+    # patterns of gaps.
+    patterns, pattern_of_column = np.unique(np.isnan(records), axis=1, return_inverse=True)
+    for pattern, is_missing in enumerate(patterns.T):
+        columns = np.flatnonzero(pattern_of_column.reshape(-1) == pattern)
+        rows = np.flatnonzero(~is_missing)
+        # The groups with a value, and the place of each row's group among them.
+        groups, group = np.unique(labels[rows], return_inverse=True)
 
-        shares = None if weights is None else shares_of(group, weights[present])
-        values = np.ascontiguousarray(records[np.ix_(present, columns)])
+        shares = None if weights is None else shares_of(group, weights[rows])
+        values = np.ascontiguousarray(records[np.ix_(rows, columns)])
         averages = loss.group_means(values, group, shares)
         if subjects is not None:
-            averages[subjects_per_group(group, subjects[present]) < k] = np.nan
+            averages[subjects_per_group(group, subjects[rows]) < k] = np.nan
         means[np.ix_(groups, columns)] = averages
     return means
 
 
 def shares_of(labels: Ints, weights: Floats) -> Floats:
-    """Return weights that add up to 1 in each group, (n,)."""
-    scaled = weights / weights.max(initial=0.0)
+    """Scale weights, (n,), so that they add up to 1 in each group."""
+    scaled = weights / weights.max(initial=0.0)  # their sum cannot overflow
     return np.asarray(scaled / np.bincount(labels, scaled)[labels])
 
 
 def averages_of(units: Units, labels: Ints, k: int, decimals: Sequence[int | None]) -> Averages:
-    """Average groups of units, as it is written for each row of the table.
+    """Average groups of units, and write the means to each row of the table, rounded by column.
 
     A column with values of fewer than k different subjects in a group stays empty there.
     """
     means = present_means(units.records, labels, units.weights, units.subjects, k)
-    roundings = [rounded(mean, places) for mean, places in zip(means.T, decimals, strict=True)]
+    rounded_columns = [
+        rounded(column, places) for column, places in zip(means.T, decimals, strict=True)
+    ]
 
     # What is missing stays so, and each row of a subject is written as its unit.
     group = labels[units.of_row]
     missing = np.isnan(units.records)[units.of_row]
-    written = np.where(missing, np.nan, np.column_stack(roundings)[group])
+    written = np.where(missing, np.nan, np.column_stack(rounded_columns)[group])
     exact = np.where(missing, np.nan, means[group])
     suppressed = int((np.isnan(written) & ~missing).sum())
     return Averages(written, exact, group, suppressed)
@@ -126,12 +136,11 @@ class Losses(NamedTuple):
     """What the columns of a table lose, in squares of their standard deviations."""
 
     sse: Floats  # of each column, (p,)
-    sst: Floats
-    away: Floats  # how far each value moved, (n, p); NaN where there is none
-    weight: Floats  # of each row, (n,): 1 on average
+    sst: Floats  # of each column, (p,)
+    away: Floats  # how far each value moved, in deviations, (n, p); NaN where there is none
 
     def information_loss(self, importance: Floats | None = None) -> float:
-        """Compute IL = 100 SSE / SST, percent, of columns that count as much as these say."""
+        """Compute IL = 100 SSE / SST, percent; ``importance``, (p,), is how much columns count."""
         counts = np.ones(len(self.sse)) if importance is None else importance
         return loss.information_loss(float(counts @ self.sse), float(counts @ self.sst))
 
@@ -142,12 +151,12 @@ class Losses(NamedTuple):
 
 
 def losses(values: Floats, written: Floats, weights: Floats | None = None) -> Losses:
-    """Measure the loss of a table, (n, p), by survey weights; what is suppressed is all lost."""
-    # A cell that is left empty tells no more than the mean of its column.
+    """Measure what a table, (n, p), loses by what is written; rows may have weights, (n,)."""
+    # A cell that is left empty says no more than the mean of its column: all of it is lost.
     columns = columns_of(values, weights)
     filled = np.where(np.isnan(written), columns.mean, written)
     away = (filled - values) / np.where(columns.sd > 0.0, columns.sd, np.inf)
 
     weight = np.ones(len(values)) if weights is None else weights / weights.mean()
     sse = weight @ np.nan_to_num(away) ** 2
-    return Losses(sse, weight @ columns.standardised**2, away, weight)
+    return Losses(sse, weight @ columns.standardised**2, away)

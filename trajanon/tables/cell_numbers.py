@@ -1,16 +1,19 @@
-"""Numbers in the cells of a column: with a point or a comma, missing, whole, or rounded."""
+"""Numbers in the cells of a column: with a point or a comma, missing, whole, or rounded.
+
+Cells of CSV are texts; those of other tables are numbers, or objects of any kind.
+"""
 
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from math import isnan
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, Column, Floats
 
-Cells = NDArray[Any]
+Cells = Column
 """The cells of a column, (n,): numbers, or objects of any kind, such as texts."""
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "<na>", "nat"))
@@ -19,12 +22,12 @@ _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "<na>", "nat"))
 _NUMBER = re.compile(
     r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?)\s*", re.IGNORECASE | re.ASCII
 )
-_COMMA = re.compile(r"(\s*[-+]?\d+),(\d+(?:[eE][-+]?\d+)?\s*)")
-_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
-_THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*")  # or three decimals
+_COMMA = re.compile(r"(\s*[-+]?\d+),(\d+(?:[eE][-+]?\d+)?\s*)")  # 1,25
+_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")  # 1.25
+_THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*")  # 1.250: 1250, or three decimals
 
-_PLAIN = re.compile(r"[-+0-9.eE ]*", re.ASCII)
-_CANONICAL = re.compile(r"(-?(0|[1-9]\d*)(\.\d+)?)?", re.ASCII)
+_PLAIN = re.compile(r"[-+0-9.eE ]*", re.ASCII)  # nothing that only some programs read as a number
+_CANONICAL = re.compile(r"(-?(0|[1-9]\d*)(\.\d+)?)?", re.ASCII)  # as a program writes it: not 007
 
 _EXACT_DIGITS = 15  # of a number, which a float still holds
 
@@ -39,8 +42,8 @@ class Numbers(NamedTuple):
     doubt: str = ""  # a cell that may be several numbers
 
     @property
-    def hold(self) -> bool:
-        """Return whether most values are numbers: then others are errors."""
+    def are_most(self) -> bool:
+        """Return whether most cells with a value hold numbers: then others are errors."""
         return bool(2 * (~np.isnan(self.values)).sum() > (~self.missing).sum())
 
     @property
@@ -59,44 +62,53 @@ def is_missing(cell: object) -> bool:
 
 
 def read_numbers(cells: Cells, separator: str | None = None) -> Numbers:
-    """Read the cells of a column; in CSV, by what separates them a comma may be a decimal one."""
+    """Read the cells of a column, (n,), as numbers.
+
+    ``separator`` is what separates the cells of CSV: unless it is a comma, a comma in a cell may be
+    a decimal one.
+    """
     if cells.dtype != object:
         values = cells.astype(np.float64)
         # As Python writes them; a float that is whole has no decimals.
         different = np.unique(values[np.isfinite(values)]).tolist()
-        decimals = _decimals(repr(number).removesuffix(".0") for number in different)
+        decimals = _most_decimals(repr(number).removesuffix(".0") for number in different)
         return Numbers(values, np.isnan(values), 0 if cells.dtype.kind in "iu" else decimals)
 
     with_points, decimal_comma, doubt = _with_points(cells, separator)
     values = _floats(with_points)
     missing = np.zeros(len(cells), np.bool_)
-    without = np.flatnonzero(np.isnan(values))
-    missing[without] = [is_missing(cell) for cell in cells[without]]
+    no_number = np.flatnonzero(np.isnan(values))
+    missing[no_number] = [is_missing(cell) for cell in cells[no_number]]
 
     numbers = Numbers(values, missing, None, decimal_comma, doubt)
-    if not numbers.hold:
+    if not numbers.are_most:
         return numbers
-    return numbers._replace(decimals=_decimals(map(str, with_points[np.isfinite(values)])))
+    return numbers._replace(decimals=_most_decimals(map(str, with_points[np.isfinite(values)])))
 
 
 def _with_points(cells: Cells, separator: str | None) -> tuple[Cells, bool, str]:
-    """Write decimal commas as points; also return a cell that makes the column uncertain."""
+    """Write the decimal commas of cells as points.
+
+    Returned are the cells, whether there were commas, and a cell that may be several numbers: one
+    with a point beside others with commas; or one that may have thousands, as all in its column.
+    """
     texts = [cell for cell in cells if isinstance(cell, str)] if separator != "," else []
-    commas = [text for text in texts if "," in text]
-    points = [text for text in texts if "." in text]
-    fractions = points
+    with_comma = [text for text in texts if "," in text]
+    with_point = [text for text in texts if "." in text]
+    may_be_thousands = with_point
     doubt = ""
-    if commas:
+    if with_comma:
         cells = cells.copy()
         for place, cell in enumerate(cells):
             if isinstance(cell, str) and _COMMA.fullmatch(cell):
                 cells[place] = cell.replace(",", ".")
-        doubt = next((text.strip() for text in points if _POINT.fullmatch(text)), "")
-        fractions = commas if separator != ";" else []
+        doubt = next((text.strip() for text in with_point if _POINT.fullmatch(text)), "")
+        # Programs that separate cells by semicolons write decimal commas.
+        may_be_thousands = with_comma if separator != ";" else []
 
-    if fractions and all(map(_THOUSANDS.fullmatch, fractions)):
-        doubt = fractions[0].strip()
-    return cells, bool(commas), doubt
+    if may_be_thousands and all(map(_THOUSANDS.fullmatch, may_be_thousands)):
+        doubt = may_be_thousands[0].strip()
+    return cells, bool(with_comma), doubt
 
 
 def _floats(cells: Cells) -> Floats:
@@ -111,6 +123,7 @@ def _floats(cells: Cells) -> Floats:
 
 
 def _float(cell: object) -> float:
+    """Convert a cell to a number; NaN if it holds none."""
     if isinstance(cell, str):
         return float(cell) if _NUMBER.fullmatch(cell) else np.nan
     if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal | np.number):
@@ -118,14 +131,15 @@ def _float(cell: object) -> float:
     return float(cell)
 
 
-def _decimals(texts: Iterable[str]) -> int | None:
-    """Count the decimals of numbers as they are written; None if a float holds no more digits."""
+def _most_decimals(texts: Iterable[str]) -> int | None:
+    """Count the most decimals of any number as it is written; None if a float cannot hold it."""
     decimals = 0
     for text in texts:
         written = text
         if len(text) > _EXACT_DIGITS or "e" in text or "E" in text:
             written = f"{Decimal(text):f}"
-            if len(re.sub(r"\D", "", written).lstrip("0")) > _EXACT_DIGITS:
+            digits = re.sub(r"\D", "", written).lstrip("0")
+            if len(digits) > _EXACT_DIGITS:
                 return None
         decimals = max(decimals, len(written.strip().partition(".")[2]))
     return decimals if decimals <= _EXACT_DIGITS else None
@@ -135,23 +149,26 @@ def rounded(values: Floats, decimals: int | None) -> Floats:
     """Round to decimals, as the number would be written."""
     if decimals is None:
         return values
+    # Python rounds exactly, as numpy does not; adding 0 makes -0 a 0.
     return np.array([round(value, decimals) + 0.0 for value in values.tolist()])
 
 
 def number_texts(values: Floats, numbers: Numbers) -> list[str]:
-    """Write numbers as those of their source; none is an empty text."""
+    """Write values, (n,), as ``numbers`` of their source were; a missing one as an empty text."""
     write = repr if numbers.decimals is None else f"{{:.{numbers.decimals}f}}".format
     mark = "," if numbers.decimal_comma else "."
     different, place = np.unique(values, return_inverse=True)
-    texts = ["" if v != v else write(v).replace(".", mark) for v in different.tolist()]
+    texts = [
+        "" if isnan(value) else write(value).replace(".", mark) for value in different.tolist()
+    ]
     return [texts[number] for number in place.tolist()]
 
 
 def plain_numbers(cells: Cells, values: Floats, numbers: Numbers) -> Cells:
-    """Return texts as numbers if they are all written as a program would; else, as 007, as such."""
+    """Return texts as numbers if all are written as programs write them; else, as 007, as texts."""
     texts = [text.replace(",", ".") if numbers.decimal_comma else text for text in cells]
     is_plain = all(len(text) <= _EXACT_DIGITS and _CANONICAL.fullmatch(text) for text in texts)
-    if numbers.doubt or not numbers.hold or not is_plain:
+    if numbers.doubt or not numbers.are_most or not is_plain:
         return cells
     return whole_or_float(values, numbers)
 

@@ -1,4 +1,7 @@
-"""Disclosure risk of a table beside k: l-diversity, and special uniques (SUDA)."""
+"""Disclosure risk of a table beside k: l-diversity, and special uniques (SUDA).
+
+l-diversity: Machanavajjhala et al. (TKDD 2007). SUDA: Elliot, Manning, Mayes, Gurd and Bane (2005).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,9 +14,9 @@ import pandas as pd
 from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.tables.cell_numbers import Cells
 
-_CELLS = 30_000_000  # rows times sets of columns that are looked at
+_MOST_CELLS = 30_000_000  # rows times sets of columns that are looked at, some seconds
 _ROWS_OF_A_SET = 1_000  # how many rows take as long as a set of columns by itself
-_RISKIEST = 10  # rows that are named
+_MOST_NAMED = 10  # rows of the highest scores
 
 ColumnSet = tuple[int, ...]
 """Places of columns, rising."""
@@ -115,58 +118,74 @@ def special_uniques(table: pd.DataFrame) -> SpecialUniques:
 
     largest = _largest_size(len(table), len(names))
     minimal = list(_minimal_sets(table, unique, largest))
-    worth = [_score(size, len(names), largest) for size in range(len(names) + 1)]
+    score_of_size = [_score(size, len(names), largest) for size in range(len(names) + 1)]
 
+    # Add up the scores by row and by column; where a set is minimal is said for each unique row.
     scores = np.zeros(len(rows), dtype=np.int64)
-    of_columns = np.zeros(len(names))
+    scores_of_columns = np.zeros(len(names))
     by_size: dict[int, int] = {}
-    for columns, where in minimal:
-        score = worth[len(columns)]
-        scores += score * where
-        of_columns[list(columns)] += score * int(where.sum())
-        by_size[len(columns)] = by_size.get(len(columns), 0) + int(where.sum())
+    for columns, is_minimal in minimal:
+        score = score_of_size[len(columns)]
+        count = int(is_minimal.sum())
+        scores += score * is_minimal
+        scores_of_columns[list(columns)] += score * count
+        by_size[len(columns)] = by_size.get(len(columns), 0) + count
 
     total = max(int(scores.sum()), 1)
     riskiest = [
         RiskyRow(
             row=int(rows[place]) + 1,
             score=int(scores[place]),
-            columns=[[names[c] for c in columns] for columns, where in minimal if where[place]],
+            columns=[
+                [names[column] for column in columns]
+                for columns, is_minimal in minimal
+                if is_minimal[place]
+            ],
         )
-        for place in np.argsort(-scores, kind="stable")[:_RISKIEST].tolist()
+        for place in np.argsort(-scores, kind="stable")[:_MOST_NAMED].tolist()
         if scores[place]
     ]
-    contributions = dict(zip(names, (100.0 * of_columns / total).tolist(), strict=True))
+    contributions = dict(zip(names, (100.0 * scores_of_columns / total).tolist(), strict=True))
     return SpecialUniques(len(rows), largest, by_size, contributions, riskiest)
 
 
 def _largest_size(rows: int, columns: int) -> int:
     """Return up to how many columns the sets may have, for the work to stay small."""
-    sets = np.cumsum([comb(columns, size) for size in range(1, columns + 1)])
-    return max(int((sets * (rows + _ROWS_OF_A_SET) <= _CELLS).sum()), 1)
+    sets_up_to_size = np.cumsum([comb(columns, size) for size in range(1, columns + 1)])
+    return max(int((sets_up_to_size * (rows + _ROWS_OF_A_SET) <= _MOST_CELLS).sum()), 1)
 
 
 def _score(size: int, columns: int, largest: int) -> int:
+    """Compute the SUDA score of a minimal set, by its size, of so many columns."""
     return prod(columns - smaller for smaller in range(size, min(largest, columns - 1) + 1))
 
 
 def _minimal_sets(
     table: pd.DataFrame, candidates: Bools, largest: int
 ) -> Iterator[tuple[ColumnSet, Bools]]:
-    """Yield sets of columns, smaller ones first, and which candidates they are minimal for."""
+    """Yield sets of columns, smaller ones first, and for which candidates they are minimal, (c,).
+
+    ``candidates`` marks c of the rows, (n,); a set is minimal for a row that is unique in it, and
+    in no smaller set of its columns.
+    """
     codes = [pd.factorize(table[name], use_na_sentinel=False)[0] for name in table]
-    unique: dict[ColumnSet, Bools] = {}
-    for columns in chain(*(combinations(range(len(codes)), n + 1) for n in range(largest))):
+    sets_of_sizes = (combinations(range(len(codes)), size) for size in range(1, largest + 1))
+    is_unique: dict[ColumnSet, Bools] = {}  # in each set that was looked at: the candidates, (c,)
+    for columns in chain.from_iterable(sets_of_sizes):
         narrower = list(combinations(columns, len(columns) - 1)) if len(columns) > 1 else []
-        # In a set that is not searched every row is unique in a smaller one already.
-        if any(subset not in unique or unique[subset].all() for subset in narrower):
+        # Where all candidates are unique in a narrower set, this one is minimal for none; nor is it
+        # if a narrower one was left out for that.
+        if any(subset not in is_unique or is_unique[subset].all() for subset in narrower):
             continue
 
-        # Numbered anew after each column, so that numbers stay small.
+        # The rows by their values in these columns: numbered anew after each column, so that
+        # numbers stay small.
         together = codes[columns[0]]
         for column in columns[1:]:
             together = dense(together * (int(codes[column].max()) + 1) + codes[column])
-        unique[columns] = (np.bincount(together)[together] == 1)[candidates]
-        where = unique[columns] & ~np.any([unique[s] for s in narrower], axis=0)
-        if where.any():
-            yield columns, where
+        is_unique[columns] = (np.bincount(together)[together] == 1)[candidates]
+
+        unique_in_narrower = np.any([is_unique[subset] for subset in narrower], axis=0)
+        is_minimal = is_unique[columns] & ~unique_in_narrower
+        if is_minimal.any():
+            yield columns, is_minimal

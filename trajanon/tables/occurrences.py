@@ -1,4 +1,8 @@
-"""How often the values of rows occur together in a table, where some may be missing."""
+"""How often the values of rows occur together in a table, where some may be missing.
+
+This is the k of a table as an adversary sees it. A "combination" is what a row holds in the columns
+looked at.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +17,7 @@ _PAIRS_PER_BLOCK = 30_000_000  # of values that are compared at once
 
 
 class Combinations(NamedTuple):
-    """The different rows of some columns."""
+    """The c different combinations in n rows of p columns."""
 
     of_row: Ints  # the number of each row's combination, (n,)
     codes: Ints  # the number of each value, by combination and column, (c, p); -1: it is missing
@@ -26,14 +30,14 @@ class Combinations(NamedTuple):
 
 def combinations_of(columns: Sequence[Cells], separator: str | None = None) -> Combinations:
     """Number the rows of columns by their values, as these are written."""
-    number: dict[tuple[str | None, ...], int] = {}
+    number_of_row: dict[tuple[str | None, ...], int] = {}
     rows = zip(*(_texts(cells, separator) for cells in columns), strict=True)
-    of_row = np.array([number.setdefault(row, len(number)) for row in rows])
+    of_row = np.array([number_of_row.setdefault(row, len(number_of_row)) for row in rows])
 
-    codes = np.empty((len(number), len(columns)), dtype=np.int64)
-    for column, texts in enumerate(zip(*number, strict=True)):
-        code: dict[str | None, int] = {None: -1}
-        codes[:, column] = [code.setdefault(text, len(code)) for text in texts]
+    codes = np.empty((len(number_of_row), len(columns)), dtype=np.int64)
+    for column, texts in enumerate(zip(*number_of_row, strict=True)):
+        code_of_text: dict[str | None, int] = {None: -1}
+        codes[:, column] = [code_of_text.setdefault(text, len(code_of_text)) for text in texts]
     return Combinations(of_row, codes)
 
 
@@ -47,7 +51,7 @@ def _texts(cells: Cells, separator: str | None) -> list[str | None]:
     # Of texts only blank ones are missing, as NA may be a country.
     numbers = read_numbers(cells, separator)
     for row in np.flatnonzero(numbers.missing).tolist():
-        if numbers.hold or not isinstance(values[row], str) or not values[row].strip():
+        if numbers.are_most or not isinstance(values[row], str) or not values[row].strip():
             texts[row] = None
     return texts
 
@@ -67,28 +71,34 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
     if not combinations.incomplete.any():
         return np.bincount(of_row) if people is None else subjects_per_group(of_row, people)
 
-    # The people of each combination, one behind the other.
-    person = np.arange(len(of_row)) if people is None else dense(people)
-    pairs = np.unique(of_row * len(of_row) + person)
-    person = pairs % len(of_row)
-    borders = np.searchsorted(pairs // len(of_row), np.arange(len(codes) + 1))
+    # The people of each combination, one combination after the other: those of number c are
+    # persons[borders[c] : borders[c + 1]]. A pair of combination and person is one number.
+    n = len(of_row)
+    person = np.arange(n) if people is None else dense(people)
+    pairs = np.unique(of_row * n + person)
+    persons = pairs % n
+    borders = np.searchsorted(pairs // n, np.arange(len(codes) + 1))
+    person_counts = np.diff(borders)
 
-    # Combinations are compared in blocks, column by column; of each value only the rows that hold
-    # it count, as a gap may be filled with anything.
-    least = np.full(len(codes), len(of_row))
+    # Combinations are compared in blocks. Two fit if no column has different values in them.
+    least = np.full(len(codes), n)
     block = max(_PAIRS_PER_BLOCK // codes.size, 1)
     for begin in range(0, len(codes), block):
-        own = codes[begin : begin + block, None]
-        fitting, other = np.nonzero(((own == codes) | (own < 0) | (codes < 0)).all(axis=2))
-        fitting += begin
-        for column in codes.T:
-            both = (column[fitting] >= 0) & (column[other] >= 0)
-            holders = other[both]
-            sizes = np.diff(borders)[holders]
-            first = borders[holders] - np.cumsum(sizes) + sizes
-            theirs = person[np.arange(sizes.sum()) + np.repeat(first, sizes)]
+        block_codes = codes[begin : begin + block, None]
+        fits = ((block_codes == codes) | (block_codes < 0) | (codes < 0)).all(axis=2)
+        combination, fitting = np.nonzero(fits)
+        combination += begin
 
-            pairs = np.unique(np.repeat(fitting[both], sizes) * len(of_row) + theirs)
-            holds, counts = np.unique(pairs // len(of_row), return_counts=True)
-            least[holds] = np.minimum(least[holds], counts)
+        # Of each value only the combinations that hold it count, as a gap may be filled with
+        # anything: their people are listed for each combination, and the different ones counted.
+        for column in codes.T:
+            both_hold = (column[combination] >= 0) & (column[fitting] >= 0)
+            holders = fitting[both_hold]
+            counts = person_counts[holders]
+            shift = np.repeat(borders[holders] - np.cumsum(counts) + counts, counts)
+            holding_persons = persons[np.arange(counts.sum()) + shift]
+
+            pairs = np.unique(np.repeat(combination[both_hold], counts) * n + holding_persons)
+            counted, different = np.unique(pairs // n, return_counts=True)
+            least[counted] = np.minimum(least[counted], different)
     return least

@@ -1,4 +1,4 @@
-"""How often rows of some columns of a table occur, and what else tells of their risk."""
+"""The check of a table: how often rows of some columns occur, and what else tells of their risk."""
 
 from __future__ import annotations
 
@@ -128,7 +128,8 @@ def check_table(
     if isinstance(sensitive, str):
         raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
     table = read_table(path)
-    chosen = _chosen(table, columns, [*sensitive, *([] if subject is None else [subject])])
+    not_looked_at = [*sensitive, *([] if subject is None else [subject])]
+    chosen = _columns_to_look_at(table, columns, not_looked_at)
 
     people = None
     if subject is not None:
@@ -160,17 +161,19 @@ def check_table(
     )
 
 
-def _chosen(table: Table, columns: Sequence[str], besides: Sequence[str]) -> list[str]:
-    """List the columns to look at, other than some that play a part of their own."""
-    table.refuse_unknown(besides)
+def _columns_to_look_at(
+    table: Table, columns: Sequence[str], not_looked_at: Sequence[str]
+) -> list[str]:
+    """List the columns to look at; refuse those that play another part."""
+    table.refuse_unknown(not_looked_at)
     chosen = list(dict.fromkeys(columns))
     if list(columns) == ALL:
-        chosen = [name for name in table.columns if name not in besides]
+        chosen = [name for name in table.columns if name not in not_looked_at]
 
     table.refuse_unknown(chosen)
     if not chosen:
         raise BadInput(f"name the columns of {table.name} to look at in `columns`, or all")
-    for name in set(besides) & set(chosen):
+    for name in set(not_looked_at) & set(chosen):
         raise BadInput(
             f"column {name!r} of {table.name} is named twice: the values of a sensitive column, "
             "and the subjects, are counted within the combinations of others"

@@ -1,4 +1,9 @@
-"""The columns of a table by their parts, and its complete rows."""
+"""The columns of a table by their parts, and its complete rows.
+
+Columns of numbers are averaged, unless averages may mean nothing (identifiers, codes, dates,
+weights): then the user has to name columns. Columns of text are left out or kept as they are. Rows
+with a missing value are refused, dropped or kept.
+"""
 
 import os
 import re
@@ -21,7 +26,7 @@ from trajanon.trajectories.subjects import numbered
 if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
 
-ALL = ["all"]
+ALL = ["all"]  # as the name of all columns
 
 Kind = Literal["id", "code", "date", "weight", "missing"]
 """What numbers may be that no average should be taken of."""
@@ -49,11 +54,11 @@ _DATE = re.compile(r"(19|20|21(?=00))\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _MISSING_CODE = re.compile(r"-?9{1,7}|-7{1,4}|-8{1,4}|-1")
 """Numbers that statistical programs write for a missing value."""
 
-_SEVERAL = 3  # other values, beside which one can be far
-_MOST = 0.9  # share of dates
-_FEW_VALUES = 12  # that a code may have
-_ROWS_OF_A_VALUE = 10  # on average, for it to be a code
-_ROWS_TO_JUDGE = 20  # whether numbers count rows
+_OTHER_VALUES = 3  # different values at least, for one beside them to be far from all
+_SHARE_OF_DATES = 0.9  # of a column's values, above which it holds dates
+_VALUES_OF_CODE = 12  # different values that a code may have
+_ROWS_OF_VALUE = 10  # on average at least, for values to be codes
+_ROWS_TO_JUDGE = 20  # at least, to judge whether numbers are codes or count rows
 _LONG_ID = 1e7  # the least number of eight digits
 
 
@@ -61,10 +66,10 @@ class Doubt(NamedTuple):
     """Why the average of a column may mean nothing."""
 
     column: str
-    kind: Kind
+    kind: Kind  # what it may be instead
     value: str = ""  # an example, as it is written
-    rows: int = 0  # that hold such a value; of a code, how many values there are
-    of: int = 0
+    rows: int = 0  # that hold such a value; of a code, how many different values there are
+    of: int = 0  # rows with any value
 
     @property
     def reason(self) -> str:
@@ -130,13 +135,13 @@ class AveragesUnclear(BadInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """The columns that are named for each part."""
+    """The columns that the user names for each part."""
 
-    columns: Sequence[str] | None = None  # None for those that seem to measure something
-    keep: Sequence[str] = ()
-    subject: str | None = None
-    strata: Sequence[str] = ()
-    survey_weight: str | None = None
+    columns: Sequence[str] | None = None  # to average; None for those that seem to measure
+    keep: Sequence[str] = ()  # as they are
+    subject: str | None = None  # whose each row is
+    strata: Sequence[str] = ()  # groups have equal values in these
+    survey_weight: str | None = None  # by which means are weighted
 
     @property
     def beside(self) -> dict[str, Sequence[str]]:
@@ -151,10 +156,13 @@ class Roles:
     def check(self, table: Table) -> None:
         """Refuse columns that are not there, or are named for two parts."""
         columns = () if self.columns is None or self.columns == ALL else self.columns
-        parts = {"columns": columns, **self.beside}
-        for part, second_part in combinations(parts, 2):
-            table.refuse_unknown([*parts[part], *parts[second_part]])
-            twice = [name for name in parts[part] if name in parts[second_part]]
+        names_of_part = {"columns": columns, **self.beside}
+        for part, second_part in combinations(names_of_part, 2):
+            names = names_of_part[part]
+            second_names = names_of_part[second_part]
+            table.refuse_unknown([*names, *second_names])
+            twice = [name for name in names if name in second_names]
+            # A stratum or a weight may be kept as well; a subject may not.
             if twice and (part != "keep" or second_part == "subject"):
                 raise BadInput(
                     f"column {twice[0]!r} is named in both `{part}` and `{second_part}`; name it "
@@ -168,29 +176,33 @@ def averaged_columns(table: Table, roles: Roles) -> list[str]:
         return [name for name in table.columns if name in roles.columns]
 
     beside = [name for names in roles.beside.values() for name in names]
-    candidates = [
+    of_numbers = [
         name
         for name in table.columns
-        if name not in beside and (table.numbers(name).doubt or table.numbers(name).hold)
+        if name not in beside and (table.numbers(name).doubt or table.numbers(name).are_most)
     ]
     if roles.columns == ALL:
-        return candidates
+        return of_numbers
 
-    doubts = [doubt for name in candidates if (doubt := doubt_of(name, table.numbers(name)))]
-    doubtful = {doubt.column: doubt for doubt in doubts}
-    measures = [name for name in candidates if name not in doubtful]
-    if not doubts or roles.keep == ALL:
+    # The columns whose averages may mean nothing; all others are measures.
+    doubt_of_column = {}
+    for name in of_numbers:
+        if doubt := doubt_of(name, table.numbers(name)):
+            doubt_of_column[name] = doubt
+    measures = [name for name in of_numbers if name not in doubt_of_column]
+    if not doubt_of_column or roles.keep == ALL:
         return measures
 
-    kinds = {name: doubtful[name].kind if name in doubtful else "" for name in table.columns}
+    # Propose to average the measures, to keep codes, and to weight by the one column of weights.
+    codes = [name for name, doubt in doubt_of_column.items() if doubt.kind == "code"]
+    weights = [name for name, doubt in doubt_of_column.items() if doubt.kind == "weight"]
     proposal = {"columns": measures}
-    if kept := [name for name in kinds if kinds[name] == "code" or name in roles.keep]:
+    if kept := [name for name in table.columns if name in codes or name in roles.keep]:
         proposal["keep"] = kept
-    weights = [name for name in kinds if kinds[name] == "weight"]
     if len(weights) == 1 and roles.survey_weight is None:
         proposal["survey_weight"] = weights
 
-    reasons = ", ".join(f"{doubt.column} ({doubt.reason})" for doubt in doubts)
+    reasons = ", ".join(f"{name} ({doubt.reason})" for name, doubt in doubt_of_column.items())
     raise AveragesUnclear(
         f"{table.name} has columns whose averages may mean nothing: "
         f"{textwrap.shorten(reasons, 350, placeholder=' ...')}",
@@ -212,39 +224,45 @@ def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
         return None
 
     different = np.unique(values)
-    if 1 < len(different) <= min(_FEW_VALUES, len(values) // _ROWS_OF_A_VALUE):
+    if 1 < len(different) <= min(_VALUES_OF_CODE, len(values) // _ROWS_OF_VALUE):
         return Doubt(name, "code", rows=len(different))
 
-    # Identifiers count rows, or blocks of rows, or have no gap, or have many digits, all as many.
-    counts_rows = np.isin(np.diff(values), (0.0, 1.0)).all() and 10 * len(different) > len(values)
+    # Identifiers count rows, or blocks of up to ten rows; or all differ, and either none is left
+    # out or they have many digits, all as many.
+    steps = np.diff(values)
+    counts_rows = np.isin(steps, (0.0, 1.0)).all() and 10 * len(different) > len(values)
     has_no_gap = different[-1] - different[0] == len(different) - 1
-    is_long = different[0] >= _LONG_ID and different[-1] < 10.0 * different[0]
-    differ = len(different) == len(values)
-    return Doubt(name, "id") if counts_rows or (differ and (has_no_gap or is_long)) else None
+    has_many_digits = different[0] >= _LONG_ID and different[-1] < 10.0 * different[0]
+    all_differ = len(different) == len(values)
+    is_id = counts_rows or (all_differ and (has_no_gap or has_many_digits))
+    return Doubt(name, "id") if is_id else None
 
 
 def code_doubts(name: str, values: Floats) -> list[Doubt]:
-    """Find values that stand apart as codes for a missing value do, and numbers like dates."""
+    """Find out whether a column holds dates; else find codes for missing values in it."""
     different, counts = np.unique(values, return_counts=True)
     if len(different) < 2 or not np.isfinite(different).all():
         return []
 
-    whole = [f"{value:.0f}" if value % 1.0 == 0.0 else "" for value in different.tolist()]
-    are_dates = np.array([_DATE.fullmatch(text) is not None for text in whole])
-    if (dates := int(counts[are_dates].sum())) > _MOST * len(values):
-        return [Doubt(name, "date", whole[int(are_dates.argmax())], dates, len(values))]
+    # Whole numbers as texts, and nothing for others.
+    texts = [f"{value:.0f}" if value % 1.0 == 0.0 else "" for value in different.tolist()]
+    is_date = np.array([_DATE.fullmatch(text) is not None for text in texts])
+    dates = int(counts[is_date].sum())
+    if dates > _SHARE_OF_DATES * len(values):
+        return [Doubt(name, "date", texts[int(is_date.argmax())], dates, len(values))]
 
-    # Only the least and the greatest value can be such a code, if far from all others.
+    # Only the least and the greatest value can be such a code, if it is far from all others: below
+    # 0 where no other is, or as far above the next as the others are wide.
     codes: list[Doubt] = []
-    for place, rest in ((0, different[1:]), (-1, different[:-1])):
-        if len(rest) < _SEVERAL:
+    for place, others in ((0, different[1:]), (-1, different[:-1])):
+        if len(others) < _OTHER_VALUES:
             continue
         value = float(different[place])
-        low = float(rest[0])
-        high = float(rest[-1])
+        low = float(others[0])
+        high = float(others[-1])
         is_far = low >= 0.0 if value < 0.0 else value - high >= high - low
-        if is_far and _MISSING_CODE.fullmatch(whole[place]):
-            codes.append(Doubt(name, "missing", whole[place], int(counts[place]), len(values)))
+        if is_far and _MISSING_CODE.fullmatch(texts[place]):
+            codes.append(Doubt(name, "missing", texts[place], int(counts[place]), len(values)))
     return codes
 
 
@@ -253,11 +271,11 @@ class TableColumns:
     """A table, and the parts that its columns play, each in the order of the table."""
 
     table: Table
-    rows: Bools  # those that are used, in which no value that is needed is missing
-    averaged: list[str]
-    kept: list[str]  # those to keep as they are
-    roles: Roles
-    notices: list[TrajanonWarning]  # what else the reader should know
+    rows: Bools  # which are used: no value that is needed is missing there, (rows of the table,)
+    averaged: list[str]  # names of the columns to average
+    kept: list[str]  # names of those to keep as they are
+    roles: Roles  # as the user named them
+    notices: list[TrajanonWarning]  # what else the user should know
 
     @property
     def records(self) -> Floats:
@@ -319,31 +337,34 @@ def read_table_columns(
 def _complete_rows(
     table: Table, averaged: list[str], roles: Roles, missing: MissingName
 ) -> tuple[Bools, list[TrajanonWarning]]:
-    """Find the rows to use, (n,), and what to report of the others, or of cells that are kept."""
+    """Find the rows to use, (n,), and what to report of the others, or of cells that stay empty."""
+    # By column: the rows in which a value is missing.
     named = roles.beside
-    needed = {
+    missing_in_needed = {
         name: numbered(table.columns[name]).missing
         for name in (*named["subject"], *named["strata"])
     }
-    needed |= {name: table.numbers(name).missing for name in named["survey_weight"]}
-    gaps = {name: table.numbers(name).missing for name in averaged}
-    cells = {name: int(lacks.sum()) for name, lacks in {**gaps, **needed}.items() if lacks.any()}
-    if not cells:
+    missing_in_needed |= {name: table.numbers(name).missing for name in named["survey_weight"]}
+    missing_in_averaged = {name: table.numbers(name).missing for name in averaged}
+
+    missing_in = {**missing_in_averaged, **missing_in_needed}
+    counts = {name: int(rows.sum()) for name, rows in missing_in.items() if rows.any()}
+    if not counts:
         return np.ones(table.rows, np.bool_), []
 
     # Cells to average may stay empty if so chosen; a person, a stratum or a weight may not.
     keeps = missing == "keep"
     incomplete = np.zeros(table.rows, np.bool_)
-    for lacks in (*needed.values(), *(() if keeps else gaps.values())):
-        incomplete |= lacks
+    for rows in (missing_in_needed if keeps else missing_in).values():
+        incomplete |= rows
 
-    columns = listed([f"{name} {number:,}" for name, number in cells.items()])
+    columns = listed([f"{name} {number:,}" for name, number in counts.items()])
     of_rows = f"{incomplete.sum():,} of the {number_of(table.rows, 'row')} of {table.name}"
-    found = f"values are missing in {of_rows} ({columns})"
+    sentence = f"values are missing in {of_rows} ({columns})"
     if incomplete.all() or (missing != "drop" and incomplete.any()):
         average = "" if keeps else "average what there is with `missing=keep`, "
         raise BadInput(
-            f"{found}; fill them in, leave these rows out with `missing='drop'`, {average}or "
+            f"{sentence}; fill them in, leave these rows out with `missing='drop'`, {average}or "
             "choose other `columns`"
         )
     if keeps:
@@ -353,8 +374,8 @@ def _complete_rows(
     if roles.survey_weight is not None:
         weights = table.numbers(roles.survey_weight).values
         share = float(np.nansum(weights[incomplete]) / np.nansum(weights))
-        found += f"; they have {percent(share)} of the survey weights"
-    return ~incomplete, [LeftOutWarning(f"Rows are dropped: {found}.", "incomplete rows")]
+        sentence += f"; they have {percent(share)} of the survey weights"
+    return ~incomplete, [LeftOutWarning(f"Rows are dropped: {sentence}.", "incomplete rows")]
 
 
 def _refuse_other_cells(
@@ -370,8 +391,8 @@ def _refuse_other_cells(
             )
         if (wrong := rows & numbers.wrong).any():
             raise BadInput(
-                f"column {name!r} of {table.name} holds {_first(table, name, wrong)}, which is not "
-                f"a finite number; correct it, drop the row, or choose other `columns`"
+                f"column {name!r} of {table.name} holds {_first_cell(table, name, wrong)}, which "
+                "is not a finite number; correct it, drop the row, or choose other `columns`"
             )
 
     if survey_weight is not None:
@@ -380,11 +401,11 @@ def _refuse_other_cells(
         if numbers.doubt or wrong.any():
             raise BadInput(
                 f"column {survey_weight!r} of `survey_weight` holds "
-                f"{_first(table, survey_weight, wrong)}; a survey weight is a number above 0"
+                f"{_first_cell(table, survey_weight, wrong)}; a survey weight is a number above 0"
             )
 
 
-def _first(table: Table, name: str, marked: Bools) -> str:
+def _first_cell(table: Table, name: str, marked: Bools) -> str:
     """Describe the first marked cell of a column, and its row."""
     row = int(np.argmax(marked))
     return f"{str(table.columns[name][row])[:40]!r} in data row {row + 1}"

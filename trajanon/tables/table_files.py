@@ -1,4 +1,7 @@
-"""Tables of any columns, a record a row: read from CSV, Parquet or a data frame, and written."""
+"""Tables of any columns, a record a row: read from CSV, Parquet or a data frame.
+
+Cells of CSV are texts; columns of the others keep their types.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,10 @@ class Table:
     """A table as it was read."""
 
     name: str  # in messages
-    columns: Mapping[str, Cells]
-    separator: str | None = None  # of CSV, whose cells are texts
-    frame: pd.DataFrame | None = None  # the types of the columns, and the index; None for CSV
-    _numbers: dict[str, Numbers] = field(default_factory=dict)  # those that were read
+    columns: Mapping[str, Cells]  # by their names, in their order
+    separator: str | None = None  # of the cells of CSV
+    frame: pd.DataFrame | None = None  # for the types of columns, and the index; None for CSV
+    _numbers: dict[str, Numbers] = field(default_factory=dict)  # columns read as numbers so far
 
     @property
     def rows(self) -> int:
@@ -52,6 +55,7 @@ class Table:
     @property
     def has_own_index(self) -> bool:
         """Return whether it is a data frame whose index does more than number rows."""
+        # Only an index that numbers rows (`pandas.RangeIndex`) has a step.
         return self.frame is not None and not hasattr(self.frame.index, "step")
 
     def numbers(self, name: str) -> Numbers:
@@ -106,6 +110,7 @@ def read_table(source: str | os.PathLike[str] | DataFrame) -> Table:
 
 
 def _read_parquet(path: Path) -> Table:
+    """Read a table from Parquet; refuse trajectories."""
     from trajanon.files import arrow
 
     with arrow.parquet(path) as file:
@@ -180,18 +185,23 @@ def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
 
 
 def _value_in_header(names: Sequence[str], columns: Sequence[Cells]) -> str | None:
-    """Find a name like a value: a row that is taken for a header is a person published."""
+    """Find a name that looks like a value: a row taken for a header is a person published."""
     for name, cells in zip(names, columns, strict=True):
-        below = [cell for cell in cells[:_ROWS_TO_JUDGE] if not is_missing(cell)]
+        if not name:
+            continue
+
+        values = [cell for cell in cells[:_ROWS_TO_JUDGE] if not is_missing(cell)]
+        begins_with_letter = re.match(r"[^\W\d]", name)
+        # Of the same form as the value below it, such as 9.9.9 for a date, or a@a for an address.
         form = _form(name)
-        alike = re.search("[9@]", form) and below and form == _form(below[0])
-        if name and (not re.match(r"[^\W\d]", name) or is_missing(name) or name in below or alike):
+        has_form_of_value = re.search("[9@]", form) and values and form == _form(values[0])
+        if not begins_with_letter or is_missing(name) or name in values or has_form_of_value:
             return name
     return None
 
 
 def _form(text: str) -> str:
-    """Write letters as a and digits as 9, each run once."""
+    """Write each run of letters as one a, and each run of digits as one 9."""
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text.strip()))
 
 

@@ -1,35 +1,36 @@
-"""The report on a microaggregated table: its groups, loss and risk, and what is not promised."""
+"""The report on a microaggregated table: its groups, loss and risk, and what is not promised.
+
+The figures go to JSON, under the names that users know; what is not promised is written in
+sentences.
+"""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.number_text import number_of, percent
-from trajanon.grouping import loss
 from trajanon.tables.averages import Averages, Units, columns_of, losses, shares_of
 from trajanon.tables.table_columns import TableColumns
 
 NEAR_VALUE = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 _DOMINANT = 0.8  # share of the weight of a group, from which its mean is nearly one value
 
-_MOST = 10  # pairs of columns for which the correlation is reported
 
-
-class Parts(NamedTuple):
-    """What a report is made of."""
+class MicroaggregatedColumns(NamedTuple):
+    """A microaggregated table, as its report needs it."""
 
     read: TableColumns
-    person: Ints  # whose each row is, (n,)
+    person: Ints  # number of the person behind each row, (n,)
     units: Units
     averages: Averages
     per_subject: bool
 
-    def account(self, k: int, importance: Floats | None) -> dict[str, Any]:
-        """Measure the groups, the loss and the risk of a result, ready for JSON."""
+    def figures(self, k: int, importance: Floats | None) -> dict[str, object]:
+        """Measure the groups, the loss and the risk, ready for JSON."""
         read = self.read
         values = read.records
         written = self.averages.written
@@ -42,18 +43,18 @@ class Parts(NamedTuple):
         if survey is not None:
             weighted = losses(values, written, survey).information_loss(importance)
 
-        def by_name(values: Floats) -> dict[str, float]:
-            return dict(zip(read.averaged, values.tolist(), strict=True))
+        def by_name(numbers: Floats) -> dict[str, float]:
+            return dict(zip(read.averaged, numbers.tolist(), strict=True))
 
         sizes = np.bincount(self.averages.labels)
-        unwritten = {*read.averaged, *read.kept}
+        in_result = {*read.averaged, *read.kept}
         return {
             "n": len(values),
             "k": k,
             "counted": "rows" if read.roles.subject is None else "subjects",
             "columns": read.averaged,
             "kept": read.kept,
-            "dropped": [name for name in read.table.columns if name not in unwritten],
+            "dropped": [name for name in read.table.columns if name not in in_result],
             "strata": list(read.roles.strata),
             "importance": None if importance is None else by_name(importance),
             "survey_weight": read.roles.survey_weight,
@@ -70,18 +71,24 @@ class Parts(NamedTuple):
         }
 
     def _risk(self, away: Floats) -> dict[str, float]:
-        """Measure how likely a row is linked to a person, and how many rows hardly moved."""
+        """Measure how likely a row is linked to its person, and how many rows hardly moved.
+
+        ``away``, (n, p), is how far each value moved, in standard deviations.
+        """
         labels = self.averages.labels
 
-        # Whoever has several rows of a group is the likelier person behind each of its rows.
+        # Whoever has several rows of a group is the likelier person behind each of its rows. Each
+        # pair of group and person is one number.
         pair = labels * (int(self.person.max()) + 1) + self.person
-        _, place, rows = np.unique(pair, return_inverse=True, return_counts=True)
-        chance = rows[place] / np.bincount(labels)[labels]
-        near = (np.abs(away) <= NEAR_VALUE) | np.isnan(away)
+        _, place, counts = np.unique(pair, return_inverse=True, return_counts=True)
+        rows_of_person = counts[place]
+        chance = rows_of_person / np.bincount(labels)[labels]
+
+        is_near = (np.abs(away) <= NEAR_VALUE) | np.isnan(away)
         return {
             "linkage_highest": float(chance.max()),
             "linkage_mean": float(chance.mean()),
-            "near_original": float(near.all(axis=1).mean()),
+            "near_original": float(is_near.all(axis=1).mean()),
         }
 
     def notices(self) -> Iterator[str]:
@@ -112,11 +119,11 @@ class Parts(NamedTuple):
                 "k counts rows: if one person or company can have several rows, name its column in "
                 "`subject`."
             )
-        elif not self.per_subject and (apart := self._apart()):
-            several = number_of(int((np.bincount(self.person) > 1).sum()), "subject")
+        elif not self.per_subject and (subjects := self._subjects_in_several_groups()):
+            with_several_rows = int((np.bincount(self.person) > 1).sum())
             yield (
-                f"{apart:,} of {several} with several rows get different means in them: "
-                "`per_subject` writes one to all."
+                f"{subjects:,} of {number_of(with_several_rows, 'subject')} with several rows get "
+                "different means in them: `per_subject` writes one to all."
             )
 
     def _dominated(self) -> int:
@@ -124,60 +131,38 @@ class Parts(NamedTuple):
         weights = self.units.weights
         if weights is None:
             return 0
-        _, row = np.unique(self.units.of_row, return_index=True)
-        labels = self.averages.labels[row]
+        # The group of each unit is that of its first row.
+        _, first_row = np.unique(self.units.of_row, return_index=True)
+        labels = self.averages.labels[first_row]
         return len(np.unique(labels[shares_of(labels, weights) > _DOMINANT]))
 
-    def _apart(self) -> int:
+    def _subjects_in_several_groups(self) -> int:
         """Count the subjects whose rows are in different groups."""
         labels = self.averages.labels
-        _, first = np.unique(self.person, return_index=True)
-        return len(np.unique(self.person[labels[first][self.person] != labels]))
+        _, first_row = np.unique(self.person, return_index=True)
+        first_label = labels[first_row][self.person]
+        return len(np.unique(self.person[first_label != labels]))
 
 
 def moments(
     before: Floats, after: Floats, names: Sequence[str], weights: Floats | None = None
-) -> dict[str, Any]:
-    """Compute moments of columns before and after; of correlations those that changed most."""
-    tables = (before, after)
-    columns = [columns_of(X, weights) for X in tables]
-    # A column that is constant before or after has no correlation with any other.
-    vary = np.flatnonzero(np.all([c.sd > 0.0 for c in columns], axis=0))
-    left, right = vary[np.array(np.triu_indices(len(vary), 1))]
+) -> dict[str, dict[str, list[float | None]]]:
+    """Compute means and standard deviations of columns, (n, p), before and after, by their names.
 
-    correlations = np.array(
-        [
-            _correlations(X, c.standardised, weights)[left, right]
-            for X, c in zip(tables, columns, strict=True)
-        ]
-    )
-    changed = np.argsort(-np.abs(correlations[1] - correlations[0]), kind="stable")[:_MOST]
+    ``weights`` are survey weights, (n,).
+    """
+    columns_before = columns_of(before, weights)
+    columns_after = columns_of(after, weights)
     return {
-        "mean": _pairs(names, [c.mean for c in columns]),
-        "sd": _pairs(names, [c.sd for c in columns]),
-        "correlations": [
-            {
-                "columns": [names[left[pair]], names[right[pair]]],
-                "correlation": correlations[:, pair].tolist(),
-            }
-            for pair in changed
-        ],
+        "mean": _before_and_after(names, columns_before.mean, columns_after.mean),
+        "sd": _before_and_after(names, columns_before.sd, columns_after.sd),
     }
 
 
-def _correlations(X: Floats, standardised: Floats, weights: Floats | None) -> Floats:
-    """Correlate columns with each other, (p, p), over the rows in which both have a value."""
-    z = standardised
-    if weights is not None:
-        z = z * np.sqrt(weights / weights.max())[:, None]
-    present = (~np.isnan(X)).astype(np.float64)
-    squares = np.einsum("ij,ik->jk", z**2, present)  # of each column where the other one has values
-    norm = np.sqrt(squares * squares.T)
-    return np.asarray(loss.sums_of_products(z) / np.where(norm > 0.0, norm, 1.0))
-
-
-def _pairs(names: Sequence[str], moments: list[Floats]) -> dict[str, list[float | None]]:
-    """Pair a moment before and after by the names of their columns; None of no values."""
-    pairs = np.column_stack(moments).tolist()
+def _before_and_after(
+    names: Sequence[str], before: Floats, after: Floats
+) -> dict[str, list[float | None]]:
+    """Pair a moment of columns, (p,), before and after by their names; None of no values."""
+    pairs = np.column_stack([before, after]).tolist()
     known = [[None if isnan(number) else number for number in pair] for pair in pairs]
     return dict(zip(names, known, strict=True))

@@ -27,7 +27,7 @@ from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns
 from trajanon.tables.table_files import listed, read_table
 from trajanon.tables.table_groups import Search, grouped, strata_of
-from trajanon.tables.table_report import Parts
+from trajanon.tables.table_report import MicroaggregatedColumns
 from trajanon.trajectories.subjects import merged_sentences, numbered
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ class MicroaggregatedTable:
         of pandas is kept, but for what it names.
     report
         Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
-        mean and standard deviation of each column as pairs of before and after, and the ten
-        correlations that changed most.
+        mean and standard deviation of each column as pairs of before and after.
 
     Examples
     --------
@@ -63,8 +62,8 @@ class MicroaggregatedTable:
     report: dict[str, Any]
     _source: TableColumns
     _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
-    _given: object  # the path, or the frame whose kind the result has
-    _group_column: Mapping[str, Ints]  # a new number for each subject, if it was asked for
+    _given: object  # the path, or the frame of whose library the result is
+    _group_column: Mapping[str, Ints]  # its name, and the number of each row's subject; or nothing
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -72,13 +71,14 @@ class MicroaggregatedTable:
         import pandas as pd
 
         source = self._source.table
-        columns: dict[str, Any] = {}
+        columns: dict[str, object] = {}
         for name in self._written:
             if name in self._means:
                 columns[name] = self._means_as_in_source(name)
             elif source.frame is not None:
                 columns[name] = source.frame.loc[self._source.rows, name].array
             else:
+                # Cells of CSV are texts: they become numbers where they are written as such.
                 numbers = source.numbers(name)
                 values = numbers.values[self._source.rows]
                 columns[name] = plain_numbers(self._source.cells(name), values, numbers)
@@ -97,8 +97,8 @@ class MicroaggregatedTable:
         kept = self._source.kept
         return [name for name in self._source.table.columns if name in self._means or name in kept]
 
-    def _means_as_in_source(self, name: str) -> Any:
-        """Return means in the type of their column, (n,)."""
+    def _means_as_in_source(self, name: str) -> object:
+        """Return the means of a column, (n,), in its type: an array of numpy or pandas."""
         import pandas as pd
 
         frame = self._source.table.frame
@@ -114,7 +114,7 @@ class MicroaggregatedTable:
 
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
-    """Write the table where somebody else moves it into place."""
+    """Write the table as a draft, which the caller moves into place, and check k in it."""
     source = result._source
     separator = source.table.separator
     if draft.suffix.lower() == ".parquet":
@@ -131,7 +131,7 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
             writer.writerow(texts)
             writer.writerows(zip(*texts.values(), strict=True))
 
-    # The file is looked at as it was written, as a format may part equal values: what breaks the
+    # The file is read back, as a format may write equal values in different ways: what breaks the
     # promise shall reach nobody.
     written = read_table(draft)
     columns = [written.columns[name] for name in result.report["columns"]]
@@ -260,57 +260,60 @@ def microaggregate_table(
         survey_weight=survey_weight,
     )
     read = read_table_columns(path, roles, missing)
+
+    # Who is behind each row; without subjects each row is a person's.
     people = None if subject is None else numbered(read.cells(subject), exact=subjects_exact)
     person = np.arange(int(read.rows.sum())) if people is None else dense(people.number)
     units = units_of(read.records, person, read.survey_weights, per_subject)
 
-    counts = None if importance is None else _importance_of(importance, read)
-    search = Search(k, counts, options, progress)
+    column_importance = None if importance is None else _importance_of(importance, read)
+    search = Search(k, column_importance, options, progress)
     partition = grouped(units, strata_of(read, units), search)
     decimals = [read.table.numbers(name).decimals for name in read.averaged]
     averages = averages_of(units, partition.labels, k, decimals)
 
-    parts = Parts(read, person, units, averages, per_subject)
+    result = MicroaggregatedColumns(read, person, units, averages, per_subject)
+    merged_names = [] if people is None else merged_sentences(people.merged)
     report = {
-        **parts.account(k, counts),
+        **result.figures(k, column_importance),
         "group_column": group_column,
         "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": partition.stopped,
-        "notices": [*parts.notices(), *([] if people is None else merged_sentences(people.merged))],
+        "notices": [*result.notices(), *merged_names],
     }
     means = dict(zip(read.averaged, averages.written.T, strict=True))
-    numbers = (
-        {} if group_column is None else {group_column: _new_numbers(read, group_column, person)}
-    )
-    return MicroaggregatedTable(report, read, means, path, numbers)
+    group_numbers = _group_column(group_column, read, person)
+    return MicroaggregatedTable(report, read, means, path, group_numbers)
 
 
-def _new_numbers(read: TableColumns, group_column: str, person: Ints) -> Ints:
-    """Number subjects in an order that nobody can know, (n,)."""
-    if group_column in read.table.columns:
+def _group_column(name: str | None, read: TableColumns, person: Ints) -> dict[str, Ints]:
+    """Number the subjects of rows, (n,), in an order that nobody can know, for a new column."""
+    if name is None:
+        return {}
+    if name in read.table.columns:
         raise BadInput(
-            f"{read.table.name} has a column {group_column!r} already; choose another name for "
+            f"{read.table.name} has a column {name!r} already; choose another name for "
             "`group_column`"
         )
     # Of no seed: who knew it could tell in which order the subjects stood.
-    return np.random.default_rng().permutation(int(person.max()) + 1)[person] + 1
+    return {name: np.random.default_rng().permutation(int(person.max()) + 1)[person] + 1}
 
 
 def _importance_of(importance: Mapping[str, float], read: TableColumns) -> Floats:
     """Return how much each averaged column counts, (p,); those not named count 1."""
-    for name, counts in importance.items():
+    for name, weight in importance.items():
         if name not in read.averaged:
             raise BadInput(
                 f"column {name!r} of `importance` is not averaged; {read.table.name} has "
                 f"{listed(read.averaged)}"
             )
 
-        if not isinstance(counts, Real) or not 0.0 <= counts <= HEAVIEST:
+        if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
             raise BadInput(
                 f"the importance of {name!r} must be a number from 0 to {HEAVIEST:g} (got "
-                f"{counts!r})"
+                f"{weight!r})"
             )
-    counts_of = [float(importance.get(name, 1.0)) for name in read.averaged]
-    if not any(counts_of):
+    weights = [float(importance.get(name, 1.0)) for name in read.averaged]
+    if not any(weights):
         raise BadInput("`importance` must be above 0 for one column at least")
-    return np.array(counts_of)
+    return np.array(weights)

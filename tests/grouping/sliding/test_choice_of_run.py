@@ -100,7 +100,7 @@ def test_windows_go_where_those_of_others_are_nearest(seed: int, k: int, several
         expected = one_look(trajectories, k, expected)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            choice_of_run, "_SEEN", 100
+            choice_of_run, "_LOOKED_AT", 100
         )  # so many that of one subject never hide the others
         found = tracks_of(placed(trajectories, k, subjects=trajectories.subject))
     assert list(zip(found.run.tolist(), found.start.tolist(), strict=True)) == expected

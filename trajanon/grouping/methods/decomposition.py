@@ -11,6 +11,7 @@ from trajanon.common.arrays import Ints, dense
 from trajanon.grouping.loss import sse
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.problem import Problem, SearchLog
+from trajanon.grouping.refinements.blocks import put_together
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 # A part has about so many records divided by k. The larger k is, the more groups there are to
@@ -69,9 +70,7 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
     default_subsets = max(round(n * problem.k / _RECORDS_OF_PART_TIMES_K), 1)
     parts = fill_parts(labels, subsets or default_subsets)
 
-    # The groups of each part are numbered on from those of the last one.
-    regrouped = np.empty_like(labels)
-    group_count = 0
+    regrouped = []
     task = "Regrouping the parts of the table"
     for parts_done, rows in enumerate(parts):
         problem.progress(task, parts_done, len(parts))
@@ -82,10 +81,9 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
             dense(labels[rows]),
             progress=problem.progress,
         )
-        regrouped[rows] = group_count + part_labels
-        group_count += int(part_labels.max()) + 1
+        regrouped.append((rows, part_labels))
     problem.progress(task, len(parts), len(parts))
-    return regrouped
+    return put_together(regrouped)
 
 
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:

@@ -19,7 +19,7 @@ from trajanon._kernels.path_building import greedy_fragments, join_fragments
 from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten, shorten_by_chains
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.loss import group_means, members_of_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.grouping.problem import Problem
@@ -151,7 +151,7 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
 def path_through(records: Floats, labels: Ints) -> Ints:
     """Walk through groups, by Nearest Point Next on their centroids; in a group to the nearest."""
-    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
+    members = members_of_groups(labels)
     centroids = group_means(records, labels)
 
     # A group is entered at the member nearest to where the path has come from; the first group at

@@ -4,7 +4,7 @@ It is a set-partitioning programme of which each group is a column (see `bound.m
 is a part of the table, of whole groups that are near one another; it is solved by itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from threading import Event
 
@@ -16,7 +16,7 @@ from trajanon.common.workers import in_threads
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import first_groups, groups_within, pricing_problem
-from trajanon.grouping.loss import sse
+from trajanon.grouping.loss import members_of_groups, sse
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import BLOCK, block_of, draw_blocks, put_together
 
@@ -91,8 +91,11 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
         # In the first round, of the largest regions, no columns are generated.
         is_pool = number == 0
         room = 0 if is_pool else ROOM << min(idle_rounds, 2)
-        problem.progress("Recombining groups", number, len(sizes), problem.log.note)
-        labels, solved = _round(problem, labels, pool, size, (number, len(sizes)), room)
+        watch = partial(
+            problem.progress, "Recombining groups", number, len(sizes), problem.log.note
+        )
+        watch()
+        labels, solved = _round(problem, labels, pool, size, room, watch)
         problem.log.offer(labels)
 
         lost_before = lost
@@ -120,9 +123,7 @@ def _different_groups(optima: Iterable[Ints]) -> list[Ints]:
     """List the different groups of several partitions, by their rows; those of the first first."""
     groups: dict[bytes, Ints] = {}
     for labels in optima:
-        rows = np.argsort(labels, kind="stable")
-        borders = np.flatnonzero(np.diff(labels[rows])) + 1
-        for group in np.split(rows, borders):
+        for group in members_of_groups(dense(labels)):
             groups.setdefault(group.tobytes(), group)
     return list(groups.values())
 
@@ -147,28 +148,23 @@ def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[I
 
 
 def _round(
-    problem: Problem, labels: Ints, pool: list[Ints], size: int, number: tuple[int, int], room: int
+    problem: Problem,
+    labels: Ints,
+    pool: list[Ints],
+    size: int,
+    room: int,
+    watch: Callable[[], None],
 ) -> tuple[Ints, int]:
-    """Regroup the records in regions of a size, all at once.
+    """Regroup the records in regions of a size, all at once; ``watch`` is called meanwhile.
 
-    ``number`` is the round and how many there are. Returned are the labels, and how many records
-    are in regions that were solved.
+    Returned are the labels, and how many records are in regions that were solved.
     """
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
     pools = _groups_inside(pool, regions)
-    # Threads append to it when a region is done; it is only counted.
-    done: list[int] = []
     jobs = [
-        partial(_regroup, problem, dense(labels[rows]), rows, groups, done, room)
+        partial(_regroup, problem, dense(labels[rows]), rows, groups, room)
         for rows, groups in zip(regions, pools, strict=True)
     ]
-
-    round_number, rounds = number
-
-    def watch() -> None:
-        finished = round_number + len(done) / len(regions)
-        problem.progress("Recombining groups", finished, rounds, problem.log.note)
-
     region_labels, are_solved = zip(*in_threads(jobs, watch), strict=True)
     region_sizes = [len(rows) for rows in regions]
     solved = int(np.dot(region_sizes, are_solved))
@@ -176,13 +172,7 @@ def _round(
 
 
 def _regroup(
-    problem: Problem,
-    before: Ints,
-    rows: Ints,
-    pool: Iterable[Ints],
-    done: list[int],
-    room: int,
-    stop: Event,
+    problem: Problem, before: Ints, rows: Ints, pool: Iterable[Ints], room: int, stop: Event
 ) -> tuple[Ints, bool]:
     """Regroup the region of these rows, out of the groups of a pool and others.
 
@@ -210,7 +200,6 @@ def _regroup(
         after, solved = master.choose(
             relaxation, nodes=REGION_NODES, gap=REGION_GAP, checks=checks, watch=watch
         )
-    done.append(len(rows))
 
     # But for rounding, they stay as they are.
     better = sse(records, after) < sse(records, before)

@@ -1,4 +1,9 @@
-"""Alignment: windows slide on their tracks towards their groups, on one page."""
+"""Alignment: windows slide in time on their tracks towards their groups, on one page.
+
+This is our own. A window starts at a step of its run, a piece of a track; the search changes starts
+and groups, both (n,), at once: where windows are, and with whom. What is near is searched along the
+leading principal axes of the windows where they are.
+"""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -60,12 +65,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Schedule(NamedTuple):
-    """How hot it is when windows begin to slide, and how often they are divided among threads."""
+    """The heats and passes in which windows slide at random."""
 
     hot: float  # the first heat
     passes: int  # with each, blocks and the room between windows of a run are divided again
-    # Steps by which windows slide, each for as many passes. Before each, neighbours are searched
-    # again: windows slide, and meet others.
+    # Steps by which windows slide, each pace for as many passes. Before each, neighbours are
+    # searched again: windows slide, and meet others.
     paces: tuple[int, ...]
     # Windows of a block settle until a round makes moves of this share of them or fewer.
     settled: float
@@ -84,17 +89,17 @@ SETTLINGS = 2  # times that windows settle in the end, in blocks with other bord
 MOVES_SHARE = 0.75
 LEAST = 0.06
 FULL = 9_000
-"""Of the moves per record that a run of annealing gets, n windows get the first share; beyond 9,574
-windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
+"""Of the moves per record that a run of annealing gets, windows get the first share. Of n windows
+beyond 9,574 each gets LEAST + FULL / n of that: 1,670 moves with 41,233, and 414 with a million."""
 
 
 def begins_hot(n: int, effort: Effort) -> bool:
-    """Check whether n windows slide by the short schedule, which forgets refined groups."""
+    """Return whether n windows slide by the short schedule, which forgets refined groups."""
     return n >= MANY and 0 < effort.moves_per_record <= EFFORTS["balanced"].moves_per_record
 
 
 def may_slide(trajectories: Trajectories) -> bool:
-    """Return whether any trajectory has room on its track while all others stay."""
+    """Return whether any window has room on its track while all others stay."""
     if (tracks := trajectories.tracks) is None:
         return False
     first, last = start_ranges(lay_out(tracks, trajectories.points.shape[1]), tracks.start)
@@ -112,11 +117,12 @@ def align(
     timing: Timing | None = None,
     progress: Progress = silent,
 ) -> tuple[Trajectories, Partition]:
-    """Slide trajectories on their tracks, and regroup them, to be near their groups.
+    """Slide windows on their tracks, and regroup them, to be near their groups.
 
     Where one begins on its track is an accident of the cutting: two people who went the same way
     get trajectories that differ by that. With a timing, the search sees departures as well. If
-    ``moves_per_record`` is None, groups stay as they are.
+    ``moves_per_record`` is None, groups stay as they are. Returned are the windows and groups as
+    they are then, or as they were, if these are nearer in metres.
     """
     since = perf_counter()
     tracks = trajectories.tracks
@@ -169,7 +175,7 @@ def _loss_seen(trajectories: Trajectories, partition: Partition, timing: Timing 
 
 
 def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
-    """Measure how far points are from where their group's line has them, on average."""
+    """Measure how far points are from the same one of their group's line, in metres on average."""
     lines = groups.lines(trajectories.points)
     return float(
         distances_to_lines(trajectories.points, lines, groups.labels).mean(dtype=np.float64)
@@ -177,7 +183,7 @@ def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
 
 
 class WindowLog(SearchLog):
-    """The windows and groups that lost least so far."""
+    """The windows and groups that lost least so far, and their SSE."""
 
     def __init__(self, windows: Windows, aligned: Aligned) -> None:
         super().__init__()
@@ -257,7 +263,7 @@ def window_input(
 
 
 def axes_of(windows: Windows, start: Ints, lost: float) -> Floats:
-    """Find the axes, (p, q), that a search needs to see, where so much is lost."""
+    """Find the axes, (p, q), that a search needs to see, where the SSE is ``lost``."""
     products = summed(windows, start, lambda records: np.einsum("ij,ik->jk", records, records))
     return leading_axes(products, DROPPED_SHARE * lost)
 
@@ -266,16 +272,17 @@ Near = NDArray[np.integer]  # neighbours of each window, (n, c)
 
 
 class Block(NamedTuple):
-    """Some of the windows, with start ranges of their own."""
+    """A block of windows for one thread; their starts count from where each may begin."""
 
     rows: Ints  # which of all windows they are, rising
-    windows: Windows  # as of all, for these
-    aligned: Aligned  # as of all, for these
-    begin: Ints  # where on their runs the starts are counted from, (n,)
-    word: np.uint64  # random bits, not all 0
+    windows: Windows  # laid out as all are
+    aligned: Aligned  # where these windows are, and in which groups
+    begin: Ints  # where on their runs the starts are counted from, (rows,)
+    word: np.uint64  # seed of random moves: bits, not all 0
 
 
-BlockWork = Callable[[Block, Event], Aligned]  # with the windows of a block, in a thread
+BlockWork = Callable[[Block, Event], Aligned]
+"""What moves the windows of a block, in a thread that an event stops."""
 
 
 def work_in_blocks(
@@ -318,9 +325,9 @@ def work_in_blocks(
 def settle_windows(
     problem: Problem, near: Near | None, settled: float, block: Block, stop: Event
 ) -> Aligned:
-    """Slide the windows of a block, and regroup them if neighbours are given, until few gain.
+    """Slide the windows of a block until few gain; with neighbours, (n, c), regroup them, too.
 
-    With a share of 0 they settle until none gains.
+    They settle until a round makes moves of a share of them or fewer: ``settled``, 0 until none.
     """
     n = len(block.rows)
     start = block.aligned.start.copy()
@@ -348,7 +355,7 @@ def anneal_windows(
 ) -> Aligned:
     """Make random moves of the windows of a block, ``moves`` for each, between two heats.
 
-    Windows slide by paces of so many steps: with fewer starts, less is read and compared.
+    Windows slide by a ``pace`` of so many steps: with fewer starts, less is read and compared.
     """
     windows = centred(block.windows, block.aligned.start)
 

@@ -1,4 +1,8 @@
-"""Where on its run each window may start, its records there, and the windows near it."""
+"""Where on its run each window may start, its records there, and the windows near it.
+
+A run is a piece of a track without a gap; a window starts at a step of its run, counted from 0. A
+record, (p,), holds the coordinates of a window's points, and perhaps its departure.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,18 +25,18 @@ from trajanon.common.workers import in_parts
 from trajanon.grouping.neighbours import grow_trees, in_batches_of_leaves, leaf_size
 from trajanon.trajectories.tracks import STEPS, Tracks
 
-_WINDOWS_PER_BATCH = 10_000  # that a thread reads at a time
-_PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
-_PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
-_TREES = 3  # of places: a fourth brings a million windows only 0.4 % nearer to their groups
+_WINDOWS_PER_BATCH = 10_000  # read by a thread at a time
+_PACE = 2 * STEPS  # steps between two starts where a window is looked for: twice the spacing
+_STARTS = 15  # of a window, about the most: with more room they lie farther apart
+_TREES = 3  # of such starts: a fourth brings a million windows only 0.4 % nearer to their groups
 
 
 def lay_out(tracks: Tracks, points: int, departure: Floats | None = None) -> Windows:
-    """Lay out tracks for windows of ``points`` points, in no scale yet.
+    """Lay out tracks for windows of ``points`` points, not yet standardised.
 
-    ``departure`` is that of a window that would begin at each point of the tracks, (t,).
-    Windows of a run keep their order, and a spacing from the last point of one to the first of the
-    next; or what lies between them now, if that is less.
+    ``departure``, (t,), is that from each point of the runs, in seconds. Windows of a run keep
+    their order, and a spacing from the last point of one to the first of the next; or what lies
+    between them now, if that is less.
     """
     before, after, apart = _neighbours_on_runs(tracks, points)
     numbers = 2 * points + (departure is not None)
@@ -53,7 +57,7 @@ def lay_out(tracks: Tracks, points: int, departure: Floats | None = None) -> Win
 def build_windows(
     tracks: Tracks, points: int, departure: Floats | None = None, weights: Floats | None = None
 ) -> Windows:
-    """Lay out windows, each number of whose records is standardised, and weighted."""
+    """Lay out windows whose records are standardised, and weighted by column, (p,)."""
     windows = lay_out(tracks, points, departure)
     count = len(tracks.run)
 
@@ -72,7 +76,10 @@ def build_windows(
 
 
 def _neighbours_on_runs(tracks: Tracks, points: int) -> tuple[Ints, Ints, Ints]:
-    """Find the window before and after each on its run, -1 for none, and the steps between."""
+    """Find the window before and after each on its run, -1 for none; each (n,).
+
+    The third is how many steps each has to start behind the start of the one before.
+    """
     order = np.lexsort((tracks.start, tracks.run))
     goes_on = np.diff(tracks.run[order]) == 0
     earlier = order[:-1][goes_on]
@@ -108,7 +115,7 @@ def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
 def fill_turned(
     windows: Windows, rows: Ints, start: Ints, axes: Floats, turned: NDArray[np.floating]
 ) -> None:
-    """Read the records of some windows, each at a start, turned to axes."""
+    """Read the records of the windows in these rows, each at a start, turned to axes: (rows, q)."""
     # Windows that cannot slide have one row each, at any pace.
     at_start = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
     one_record = np.empty(len(axes))
@@ -117,7 +124,10 @@ def fill_turned(
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
-    """Sum up a measure of windows at their starts, in the same batches for any threads."""
+    """Sum up a measure of the records of windows at their starts, batch by batch.
+
+    The batches are the same for any number of threads, so that the sum is, too.
+    """
 
     def batch(rows: Ints, stop: Event) -> Floats:
         return measure(records_at(windows._replace(place=windows.place[rows]), start[rows]))
@@ -126,7 +136,7 @@ def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -
 
 
 def centred(windows: Windows, start: Ints) -> Windows:
-    """Return the windows so that their records, where they are, have means of 0."""
+    """Return the windows with means such that their records, at these starts, have means of 0."""
     unscaled = windows._replace(share=np.ones_like(windows.share))
     off = summed(unscaled, start, lambda records: records.sum(axis=0)) / len(start)
     return windows._replace(mean=windows.mean + off)
@@ -135,24 +145,26 @@ def centred(windows: Windows, start: Ints) -> Windows:
 def start_ranges(
     windows: Windows, start: Ints, random: np.random.Generator | None = None
 ) -> tuple[Ints, Ints]:
-    """Find the first and the last start of each window while all others stay, near where it is.
+    """Find the first and the last start of each window, (n,), while all others stay.
 
-    If random, what lies between the windows of a run is shared out among them, so that all may
-    slide at once.
+    Neither is far from where it is. With ``random`` the free room between two windows of a run is
+    shared out between them at random, so that all may slide at once.
     """
     first = np.zeros_like(start)
     last = windows.most.copy()
     later = np.flatnonzero(windows.before >= 0)
     earlier = windows.before[later]
 
-    # Free is what lies between two windows beyond the distance that they have to keep.
+    # Free is what lies between two windows beyond the distance that they have to keep. The earlier
+    # one may slide up to the first number of steps, the later one back to the second.
     free = start[later] - windows.apart[later] - start[earlier]
-    behind = np.zeros_like(free)
-    ahead = free
+    up_to = free
+    back_to = np.zeros_like(free)
     if random is not None:
-        behind = ahead = random.integers(0, free, endpoint=True)
-    first[later] = start[earlier] + behind + windows.apart[later]
-    last[earlier] = start[earlier] + ahead
+        up_to = random.integers(0, free, endpoint=True)
+        back_to = up_to
+    first[later] = start[earlier] + back_to + windows.apart[later]
+    last[earlier] = start[earlier] + up_to
 
     far = SIGHT * windows.stride * (len(windows.mean) // 2)
     return np.maximum(first, start - far), np.minimum(last, start + far)
@@ -161,9 +173,13 @@ def start_ranges(
 def part_of(
     windows: Windows, rows: Ints, first: Ints, last: Ints, *, chained: bool
 ) -> tuple[Windows, Ints]:
-    """Select windows, and where starts count from; chained, those of a run share its room."""
-    # Of a run, some windows may be in other blocks: only those of this one that follow each other
-    # directly are linked, and the rest ends where their part of the room does.
+    """Select the windows in these rows, with starts that count from where each may first start.
+
+    ``first`` and ``last``, (n,), are the starts that all windows may have. If ``chained``, windows
+    of a run that follow each other in the part share all their room, and each may slide up to the
+    next one. Also returned is where on their runs the starts count from, (rows,).
+    """
+    # Windows are numbered anew in the part; one before or after them in another part is none.
     before = windows.before[rows] if chained else np.full(len(rows), -1)
     place = np.searchsorted(rows, before).clip(max=len(rows) - 1)
     follows = (before >= 0) & (rows[place] == before)
@@ -171,10 +187,12 @@ def part_of(
     after = np.full(len(rows), -1)
     after[place[follows]] = np.flatnonzero(follows)
 
-    begin = first[rows][follow(before)]
+    first_of_chain = last_links(before)
+    last_of_chain = last_links(after)
+    begin = first[rows][first_of_chain]
     part = windows._replace(
         place=windows.place[rows] + begin,
-        most=last[rows][follow(after)] - begin,
+        most=last[rows][last_of_chain] - begin,
         before=before,
         after=after,
         apart=np.where(follows, windows.apart[rows], 0),
@@ -182,16 +200,17 @@ def part_of(
     return part, begin
 
 
-def follow(following: Ints) -> Ints:
-    """Follow links until there are none, -1: the last of each chain, (n,)."""
+def last_links(following: Ints) -> Ints:
+    """Follow links, (n,), from each window until there is none, -1; return where they end, (n,)."""
     ends = np.where(following < 0, np.arange(len(following)), following)
+    # Each round doubles how many links are followed.
     while (ends[ends] != ends).any():
         ends = ends[ends]
     return ends
 
 
 class Aligned(NamedTuple):
-    """Windows, and their groups."""
+    """Where windows are, and in which groups."""
 
     start: Ints  # of each window on its run, (n,)
     labels: Ints  # group of each window, (n,)
@@ -200,12 +219,13 @@ class Aligned(NamedTuple):
 def window_neighbours(
     windows: Windows, start: Ints, axes: Floats, count: int
 ) -> NDArray[np.integer]:
-    """Find windows that come near each one, if either of the two slides, (n, c).
+    """Find the windows that come nearest to each one if either of the two slides, (n, c).
 
-    They share a leaf of a tree of all places, every eighth step or farther apart.
+    Each window where it is, is compared with possible starts of the others, some steps apart, that
+    share a leaf of a tree with it.
     """
     n = len(start)
-    rows, window, place_now = _build_places(windows, start, axes)
+    rows, window, place_now = _build_possible_starts(windows, start, axes)
     near = np.full((n, count), -1, np.int32)
     away = np.full((n, count), np.inf, np.float32)
 
@@ -217,25 +237,29 @@ def window_neighbours(
     return np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
 
 
-def _build_places(
+def _build_possible_starts(
     windows: Windows, start: Ints, axes: Floats
 ) -> tuple[NDArray[np.float32], Ints, Ints]:
-    """List where windows may lie: records in the axes, windows, and the place of each one now."""
+    """List v possible starts of windows, a pace apart, window by window.
+
+    Returned are the records there, turned to axes, (v, q); the window of each, (v,); and of each
+    window, (n,), the number of the start where it is.
+    """
     first, last = start_ranges(windows, start)
-    pace = np.maximum(_PACE, (last - first) // _PLACES)
-    back = (start - first) // pace
-    ahead = (last - start) // pace
-    places = back + ahead + 1
-    begin = np.append(0, np.cumsum(places))
-    window = np.repeat(np.arange(len(start)), places)
+    pace = np.maximum(_PACE, (last - first) // _STARTS)
+    paces_back = (start - first) // pace
+    paces_ahead = (last - start) // pace
+    counts = paces_back + paces_ahead + 1
+    begin = np.append(0, np.cumsum(counts))
+    window = np.repeat(np.arange(len(start)), counts)
     rows = np.empty((len(window), axes.shape[1]), np.float32)
 
     def read(batch: Ints, stop: Event) -> None:
         part = slice(begin[batch[0]], begin[batch[-1] + 1])
-        of_part = window[part]
-        rank = np.arange(part.start, part.stop) - begin[of_part]
-        starts = start[of_part] + (rank - back[of_part]) * pace[of_part]
-        fill_turned(windows, of_part, starts, axes, rows[part])
+        part_windows = window[part]
+        rank = np.arange(part.start, part.stop) - begin[part_windows]
+        steps = (rank - paces_back[part_windows]) * pace[part_windows]
+        fill_turned(windows, part_windows, start[part_windows] + steps, axes, rows[part])
 
     in_parts(read, np.arange(len(start)), _WINDOWS_PER_BATCH)
-    return rows, window, back + begin[:-1]
+    return rows, window, begin[:-1] + paces_back

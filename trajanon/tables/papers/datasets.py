@@ -1,11 +1,11 @@
-"""The data sets of the papers, and trajectories, as tables of numbers."""
+"""The data sets that the papers' tables are measured on: theirs, a user's table, trajectories."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import isclose
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import EFFORTS, made_of
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.inputs import regular
-from trajanon.common.method_parameters import MicroaggregateSettings
+from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.files.trajectory_files import read_trajectories
@@ -78,7 +78,9 @@ class Dataset:
         """Select some of the records, for a run that only compiles."""
         return Dataset(self.name, self.records[:_RECORDS_TO_COMPILE])
 
-    def problem(self, k: int, *, progress: Progress = silent, **options: Any) -> Problem:
+    def problem(
+        self, k: int, *, progress: Progress = silent, **options: Unpack[MicroaggregateKeywords]
+    ) -> Problem:
         """Make the problem of a run: as in the papers, each record is its own subject."""
         settings = made_of(options, MicroaggregateSettings)
         return Problem(
@@ -99,7 +101,7 @@ class Dataset:
 def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     """Find the data sets in a folder, or take a table; each is read when it is called."""
     if folder.is_file():
-        return [cache(partial(_of_user, folder))]  # once, for its warnings
+        return [cache(partial(_of_user, folder))]  # read once, for its warnings
     if not folder.is_dir():
         raise FileProblem(
             f"{folder} is not a folder; name {NEEDED}, or a table of yours, as `data`"
@@ -116,6 +118,7 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
 
 
 def _of_a_paper(name: str, table: Path) -> Dataset:
+    """Read a data set of the papers from CSV; it may be another table of that name."""
     regular(table)
     try:
         frame = pd.read_csv(table, usecols=COLUMN_SETS.get(f"{name.lower()}:papers"))
@@ -155,12 +158,14 @@ def _of_user(file: Path) -> Dataset:
 
 
 def _trajectories(file: Path) -> Dataset:
+    """Read trajectories, of many a random thousand in their order."""
     records = read_trajectories(file).records
     chosen = np.sort(np.random.default_rng(0).permutation(len(records))[:_MOST_TRAJECTORIES])
     return _large_enough(file.stem, standardise(records[chosen]), file)
 
 
 def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
+    """Make a data set of standardised records, unless they are too few for two groups."""
     if len(records) < _FEWEST_RECORDS:
         raise BadInput(
             f"{file} has {number_of(len(records), 'record')}, and the tables need "

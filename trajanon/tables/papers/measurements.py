@@ -5,10 +5,10 @@ import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,11 @@ from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Progress
 
-Cell = tuple[str, str, str, str, int | None, str]
-"""Table, data set, method, setting, k and statistic."""
+Place = tuple[str, str, str, str, int | None, str]
+"""Where a number stands: table, data set, method, setting, k and statistic."""
 
 _Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
 
 _FILES = {
     "hm2": "hm2micro.csv",
@@ -31,8 +32,8 @@ _FILES = {
     "decomposition": "decomposition.csv",
 }
 
-_OF_ALL_K = {"path_length": "path length", "seconds": "seconds"}
-_SHOWN = ("il", "avg", "pearson", *_OF_ALL_K)
+_OF_ALL_K = {"path_length": "path length", "seconds": "seconds"}  # one column for all k
+_SHOWN = ("il", "avg", "pearson", *_OF_ALL_K)  # statistics that the page shows
 
 _INTRODUCTION = (
     "Information loss in percent, averaged over the runs; in brackets the published number and how "
@@ -59,7 +60,7 @@ class Measurement:
     source: str = ""  # the table that prints it
 
     @property
-    def place(self) -> Cell:
+    def place(self) -> Place:
         """Return where the number stands in the published tables."""
         return self.table, self.dataset, self.method, self.setting, self.k, self.statistic
 
@@ -71,16 +72,26 @@ class Measurement:
         return 100.0 * (self.ours / self.published - 1.0)
 
 
-def timed(run: Callable[..., _Result], *arguments: Any) -> tuple[_Result, float]:
-    """Run with the arguments, and measure the seconds."""
+def timed(
+    run: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+) -> tuple[_Result, float]:
+    """Call a function, and return what it returns, and the seconds that it took."""
     since = perf_counter()
-    result = run(*arguments)
+    result = run(*arguments, **named)
     return result, perf_counter() - since
 
 
-def measurements_of(*place: Any, runs: Any = 1, **values: float) -> list[Measurement]:
-    """Return each statistic of a place: of table, data set, method, by, setting and k."""
-    table, dataset, method, by, setting, k = place
+def measurements_of(
+    table: str,
+    dataset: str,
+    method: str,
+    by: str,
+    setting: str,
+    k: int | None,
+    values: Mapping[str, float],
+    runs: int = 1,
+) -> list[Measurement]:
+    """Make a measurement of each statistic at one place of a table; ``values`` are by statistic."""
     return [
         Measurement(table, dataset, method, by, setting, k, statistic, float(ours), runs)
         for statistic, ours in values.items()
@@ -100,7 +111,7 @@ def correlation(x: Floats, y: Floats, weights: Floats) -> float:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Average, and for several runs also sigma (sample), least and greatest."""
+    """Compute the average, and for several runs also sigma (sample), least and greatest."""
     average = {"avg": float(np.mean(values))}
     if len(values) == 1:
         return average
@@ -109,18 +120,18 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def counted_steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
-    """Return what reports the progress of a task, once before each step, and once in the end."""
+    """Return a function that reports the progress of a task: before each step, and in the end."""
     done = count()
     return lambda: progress(task, next(done), total)
 
 
-Numbers = dict[Cell, tuple[float, str]]
-"""Published numbers, each with the table that prints it."""
+PublishedNumbers = dict[Place, tuple[float, str]]
+"""Published numbers by their places, each with the table that prints it."""
 
 
-def read_published(folder: Path) -> Numbers:
-    """Read the CSV files of the papers; nothing where one is absent."""
-    numbers: Numbers = {}
+def read_published(folder: Path) -> PublishedNumbers:
+    """Read the published numbers from CSV files, of those that are there."""
+    numbers: PublishedNumbers = {}
     for table, name in _FILES.items():
         file = folder / name
         if not regular(file).exists():
@@ -140,10 +151,13 @@ def read_published(folder: Path) -> Numbers:
     return numbers
 
 
-def beside(measurements: Iterable[Measurement], published: Numbers) -> list[Measurement]:
+def beside(measurements: Iterable[Measurement], published: PublishedNumbers) -> list[Measurement]:
     """Put the published numbers beside ours."""
-    numbers = ((m, published.get(m.place, (None, ""))) for m in measurements)
-    return [replace(m, published=number, source=source) for m, (number, source) in numbers]
+    with_published = []
+    for measurement in measurements:
+        number, source = published.get(measurement.place, (None, ""))
+        with_published.append(replace(measurement, published=number, source=source))
+    return with_published
 
 
 def rcs_setting(probability: str, events: int | str) -> str:
@@ -158,6 +172,7 @@ def decomposition_setting(step: int | str, s: int | str, step_3: str) -> str:
 
 
 def _setting(table: str, row: Mapping[str, str]) -> str:
+    """Name the setting of a row of a published table, as ours are named."""
     if table == "rcs" and row["shuffle_probability"]:
         return rcs_setting(row["shuffle_probability"], row["max_events"])
     if table == "decomposition" and row["step"]:
@@ -172,10 +187,10 @@ def write_csv(draft: Path, measurements: Sequence[Measurement]) -> None:
 
 
 def markdown(measurements: Sequence[Measurement]) -> str:
-    """Lay the measurements out: a method a row, k across."""
+    """Lay measurements out as a page of tables: a method a row, k across."""
     lines = [_INTRODUCTION, "", f"Measured on {_machine()}."]
-    for (table, dataset), group in groupby(measurements, key=lambda m: (m.table, m.dataset)):
-        lines += ["", f"### {table}: {dataset}", "", *_section(list(group))]
+    for (table, dataset), of_table in groupby(measurements, key=lambda m: (m.table, m.dataset)):
+        lines += ["", f"### {table}: {dataset}", "", *_section(list(of_table))]
     return "\n".join(lines) + "\n"
 
 
@@ -191,7 +206,8 @@ def _machine() -> str:
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
-    """Lay a table out for one data set: a method a row."""
+    """Lay a table out for one data set, line by line: a method a row."""
+    # The measurements of each row, named by method, by and setting; and in it of each column.
     shown = [m for m in measurements if m.statistic in _SHOWN]
     rows: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
     for m in shown:
@@ -201,19 +217,20 @@ def _section(measurements: Sequence[Measurement]) -> list[str]:
     ks = sorted({m.k for m in shown if m.k is not None})
     columns = [f"k = {k}" for k in ks] + list(_OF_ALL_K.values())
     columns = [column for column in columns if any(column in row for row in rows.values())]
-    places = ["method", "by", "setting"] if any(place[2] for place in rows) else ["method", "by"]
-    heads = [*places, "runs", *columns]
+    names = ["method", "by", "setting"] if any(name[2] for name in rows) else ["method", "by"]
+    heads = [*names, "runs", *columns]
 
-    lines = [_row(heads), _row(["---"] * len(heads))]
-    for place, row in rows.items():
-        runs = str(max(m.runs for cell in row.values() for m in cell))
+    lines = [_line(heads), _line(["---"] * len(heads))]
+    for name, row in rows.items():
+        runs = str(max(m.runs for m in chain.from_iterable(row.values())))
         # Numbers of several k stand one after the other, unless they are equal.
-        numbers = (dict.fromkeys(map(_number, row.get(column, []))) for column in columns)
-        lines.append(_row([*place[: len(places)], runs, *map(" / ".join, numbers)]))
+        numbers = (dict.fromkeys(map(_text, row.get(column, []))) for column in columns)
+        lines.append(_line([*name[: len(names)], runs, *map(" / ".join, numbers)]))
     return lines
 
 
-def _number(m: Measurement) -> str:
+def _text(m: Measurement) -> str:
+    """Write a number, and in brackets the published one."""
     if m.statistic == "seconds":
         seconds = f"{m.ours:.2g}" if m.ours < 100 else f"{m.ours:.0f}"
         return seconds if m.published is None else f"{seconds} ({m.published:g})"
@@ -225,5 +242,6 @@ def _number(m: Measurement) -> str:
     return f"{m.ours:.4g} ({m.published:.4g}, {m.difference:+.1f} %)"
 
 
-def _row(cells: Iterable[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
+    """Write a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"

@@ -1,16 +1,22 @@
-"""The papers' tables, measured again, each of a data set; kernels are compiled before timing."""
+"""The papers' tables, measured again: for each table a function of a data set.
+
+Maya-López, thesis (URV 2023), and the papers named at each function. A function yields batches of
+measurements as they come. Kernels are run on a few records first, so that none is compiled while
+seconds are measured.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.declared_options import HeuristicName
 from trajanon.common.errors import BadInput
+from trajanon.common.method_parameters import MicroaggregateKeywords, PathNeighboursName
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.loss import standardise
 from trajanon.grouping.methods.decomposition import group_by_distance, regroup_parts
@@ -39,10 +45,12 @@ Batches = Iterator[list[Measurement]]
 """Measurements as they come."""
 
 PaperTable = Callable[[Dataset, int, Progress], Batches]
+"""What measures a table: of a data set, with so many runs of what is random."""
 
 BY_DISTANCE = {"MDAV": ("mdav", mdav), "V-MDAV": ("v-mdav", v_mdav)}
+"""Methods by their published names: our name, and the function."""
 
-TSP = {
+TSP: Mapping[str, HeuristicName] = {
     "Nearest Insertion-MHM": "nearest-insertion",
     "Farthest Insertion-MHM": "farthest-insertion",
     "Cheapest Insertion-MHM": "cheapest-insertion",
@@ -51,17 +59,23 @@ TSP = {
     "Repetitive NN-MHM": "repetitive-nn",
     "Concorde-MHM": "concorde",
 }
-"""Heuristics with a path that does not depend on k."""
+"""Heuristics by their published names, whose path does not depend on k."""
 
-THROUGH_GROUPS = {"MDAV-LK-MHM": "mdav-lk", "MD-MHM": "md", "MDAV-MHM": "mdav", "CBFS-MHM": "cbfs"}
+THROUGH_GROUPS: Mapping[str, HeuristicName] = {
+    "MDAV-LK-MHM": "mdav-lk",
+    "MD-MHM": "md",
+    "MDAV-MHM": "mdav",
+    "CBFS-MHM": "cbfs",
+}
+"""Heuristics whose path leads through groups of k records."""
 
-OTHERS = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
-"""Not in the published tables."""
+UNPUBLISHED: Mapping[str, HeuristicName] = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
+"""Heuristics that the published tables do not have."""
 
 ONE_RUN = {"concorde", "npn", "md", "mdav", "cbfs"}
-"""Seeds change them little, if at all."""
+"""Heuristics that another seed changes little, if at all."""
 
-MF_TSP = {
+MF_TSP: Mapping[str, HeuristicName] = {
     "MF-TSP(2-Opt)": "two-opt",
     "MF-TSP(Concorde)": "or-opt",
     "MF-TSP(Nearest Insert)": "nearest-insertion",
@@ -73,9 +87,23 @@ MF_TSP = {
 }
 """Our default, without kicks, stands in for Concorde."""
 
-SHUFFLES = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)))
+NEIGHBOUR_RULES: tuple[PathNeighboursName, ...] = ("near", "next")
 
-TIMED = {"C-MHM": "concorde", "Repetitive NN": "repetitive-nn", "MDAV, k = 4": "mdav"}
+SHUFFLES = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)))
+"""Probability of shuffling, and most events."""
+
+WAYS: tuple[MicroaggregateKeywords, ...] = (
+    {},
+    {"expansion": "row", "direction": "forward"},
+    {"expansion": "row", "direction": "backward"},
+)
+"""How cities are expanded: the best of all ways, and the two of the paper's program."""
+
+TIMED: Mapping[str, HeuristicName] = {
+    "C-MHM": "concorde",
+    "Repetitive NN": "repetitive-nn",
+    "MDAV, k = 4": "mdav",
+}
 
 RANDOM = "random"
 """The data set of which the timing says how seconds grow with the records."""
@@ -86,24 +114,33 @@ GROWING = (100, 500, 1_000, 5_000, 10_000)
 _TIMED_RUNS = 3  # of which the fastest counts: a machine is never slower than it can be
 
 
-def _run_as(by: str, dataset: Dataset) -> str:
-    """Name our default for Concorde where that is not found, or may take hours."""
-    return published_heuristic(len(dataset.records)) if by == "concorde" else by
+def _heuristic_for(heuristic: HeuristicName, dataset: Dataset) -> HeuristicName:
+    """Return our default for Concorde where that is not found, or may take hours."""
+    return published_heuristic(len(dataset.records)) if heuristic == "concorde" else heuristic
 
 
 def _paths_cut(
-    dataset: Dataset, ks: Sequence[int], repeats: int, step: Callable[[], None], **options: Any
+    dataset: Dataset,
+    ks: Sequence[int],
+    repeats: int,
+    step: Callable[[], None],
+    options: MicroaggregateKeywords,
 ) -> tuple[Floats, Floats, Floats]:
-    """Cut paths: losses and lengths, (ks, runs); seconds of a path and its first cut, (2, runs)."""
+    """Find paths and cut them for each k, once for each seed.
+
+    Returned are losses and lengths, (ks, repeats), and the seconds of a path and of its first cut,
+    (2, repeats).
+    """
     losses, lengths = np.empty((2, len(ks), repeats))
     seconds = np.empty((2, repeats))
-    of_each_k = options.get("heuristic") in THROUGH_GROUPS.values()
+    depends_on_k = options.get("heuristic") in THROUGH_GROUPS.values()
     for seed in range(repeats):
         step()
         paths: list[Ints] = []
+        run_options: MicroaggregateKeywords = {**options, "seed": seed}
         for number, k in enumerate(ks):
-            problem = dataset.problem(k, seed=seed, **options)
-            if number == 0 or of_each_k:
+            problem = dataset.problem(k, **run_options)
+            if number == 0 or depends_on_k:
                 paths, finding = timed(find_paths, problem)
             (labels, path), cutting = timed(best_cut, problem, paths)
             if number == 0:
@@ -120,12 +157,12 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
         for k in ks:
             problem = dataset.problem(k)
             labels, took = timed(method, problem)
-            # V-MDAV's gamma, if it is of that.
+            # What the method chose by itself: the gamma of V-MDAV.
             chosen = {name: float(value) for name, value in problem.log.chosen.items()}
             values = {"il": dataset.loss(labels), **chosen}
             if table == "hm2":
                 values["seconds"] = took
-            yield measurements_of(table, dataset.name, name, by, "", k, **values)
+            yield measurements_of(table, dataset.name, name, by, "", k, values)
 
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
@@ -136,38 +173,42 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     if dataset.own:  # beside the methods of the papers, the default search
         for k in ks:
             partition, took = timed(microaggregate, dataset.records, k)
-            place = ("HM2 and annealing", "the default", "", k)
-            yield row(*place, il=partition.information_loss, seconds=took)
+            values = {"il": partition.information_loss, "seconds": took}
+            yield row("HM2 and annealing", "the default", "", k, values)
 
     heuristics = {
-        name: _run_as(by, dataset) for name, by in {**THROUGH_GROUPS, **TSP, **OTHERS}.items()
+        name: _heuristic_for(heuristic, dataset)
+        for name, heuristic in {**THROUGH_GROUPS, **TSP, **UNPUBLISHED}.items()
     }
-    runs_of = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
+    runs_of = {
+        heuristic: 1 if heuristic in ONE_RUN else repeats for heuristic in heuristics.values()
+    }
     step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(runs_of.values()))
-    of_tsp = []
-    for name, by in heuristics.items():
-        runs = runs_of[by]
-        find_paths(dataset.few.problem(ks[0], heuristic=by))
-        losses, lengths, seconds = _paths_cut(dataset, ks, runs, step, heuristic=by)
+    lengths_and_losses_of_tsp = []
+    for name, heuristic in heuristics.items():
+        runs = runs_of[heuristic]
+        find_paths(dataset.few.problem(ks[0], heuristic=heuristic))
+        losses, lengths, seconds = _paths_cut(dataset, ks, runs, step, {"heuristic": heuristic})
         if name in TSP:
-            of_tsp.append((lengths, losses))
+            lengths_and_losses_of_tsp.append((lengths, losses))
 
         batch: list[Measurement] = []
         for k, losses_of_k, lengths_of_k in zip(ks, losses, lengths, strict=True):
             values = {**spread(losses_of_k.tolist()), "path_length": lengths_of_k.mean()}
-            batch += row(name, by, "", k, runs=runs, **values)
+            batch += row(name, heuristic, "", k, values, runs)
             for seed in range(runs):
                 of_run = {"run_il": losses_of_k[seed], "run_path_length": lengths_of_k[seed]}
-                batch += row(name, by, f"seed {seed}", k, **of_run)
-        yield batch + row(name, by, "", None, runs=runs, seconds=seconds.sum(axis=0).mean())
+                batch += row(name, heuristic, f"seed {seed}", k, of_run)
+        seconds_of_run = {"seconds": seconds.sum(axis=0).mean()}
+        yield batch + row(name, heuristic, "", None, seconds_of_run, runs)
     step()
 
     for number, k in enumerate(ks):
-        lengths_of_tsp = [lengths[number] for lengths, _ in of_tsp]
-        losses_of_tsp = [losses[number] for _, losses in of_tsp]
-        pearson = weighted_correlation(lengths_of_tsp, losses_of_tsp)
-        place = ("all TSP heuristics", "path length and SSE", "", k)
-        yield row(*place, runs=sum(map(len, losses_of_tsp)), pearson=pearson)
+        lengths_of_tsp = [lengths[number] for lengths, _ in lengths_and_losses_of_tsp]
+        losses_of_tsp = [losses[number] for _, losses in lengths_and_losses_of_tsp]
+        pearson = {"pearson": weighted_correlation(lengths_of_tsp, losses_of_tsp)}
+        runs = sum(map(len, losses_of_tsp))
+        yield row("all TSP heuristics", "path length and SSE", "", k, pearson, runs)
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
@@ -176,26 +217,22 @@ def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Bat
     row = partial(measurements_of, "compression", dataset.name)
     yield from _by_distance("compression", dataset, ks)
 
-    path = _run_as("concorde", dataset)
-    repeats = 1 if path in ONE_RUN else repeats
-    find_paths(dataset.few.problem(3, compression=2, heuristic=path))
+    heuristic = _heuristic_for("concorde", dataset)
+    repeats = 1 if heuristic in ONE_RUN else repeats
+    find_paths(dataset.few.problem(3, compression=2, heuristic=heuristic))
 
-    # The best of all ways to expand the cities, and the two of the paper's program.
-    every_way: dict[str, str] = {}
-    one_way = [{"expansion": "row", "direction": way} for way in ("forward", "backward")]
-    runs = [(1, every_way)] + [(c, ways) for c in (2, 3, 4, 5) for ways in (every_way, *one_way)]
-    step = counted_steps(progress, f"{dataset.name}: compression", len(runs) * repeats)
-    for c, ways in runs:
-        by = ", ".join([path, *ways.values()])
+    compressions = [(1, WAYS[0]), *product((2, 3, 4, 5), WAYS)]
+    step = counted_steps(progress, f"{dataset.name}: compression", len(compressions) * repeats)
+    for c, way in compressions:
+        by = ", ".join(map(str, [heuristic, *way.values()]))
         ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", by, "")
-        losses, lengths, seconds = _paths_cut(
-            dataset, ks, repeats, step, heuristic=path, compression=c, **ways
-        )
+        options: MicroaggregateKeywords = {**way, "heuristic": heuristic, "compression": c}
+        losses, lengths, seconds = _paths_cut(dataset, ks, repeats, step, options)
         for k, losses_of_k in zip(ks, losses, strict=True):
-            yield ours(k, runs=repeats, il=losses_of_k.mean())
-        if not ways:
+            yield ours(k, {"il": losses_of_k.mean()}, repeats)
+        if not way:
             of_all_k = {"path_length": lengths[0].mean(), "seconds": seconds[0].mean()}
-            yield ours(None, runs=repeats, **of_all_k)
+            yield ours(None, of_all_k, repeats)
     step()
 
 
@@ -211,22 +248,24 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     step = counted_steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
     for k in ks:
         labels = mdav(dataset.problem(k))
-        yield row("MDAV", "mdav", "", k, il=dataset.loss(labels))
+        yield row("MDAV", "mdav", "", k, {"il": dataset.loss(labels)})
         for probability, events in SHUFFLES:
             step()
-            shuffles: dict[str, Any] = {
-                "refine": "rcs",
-                "shuffle_probability": float(Fraction(probability)),
-                "max_events": events,
-            }
+            problem_of_seed = partial(
+                dataset.problem,
+                k,
+                refine="rcs",
+                shuffle_probability=float(Fraction(probability)),
+                max_events=events,
+            )
             runs = [
-                timed(rcs, dataset.problem(k, seed=seed, **shuffles), labels)
+                timed(rcs, problem_of_seed(seed=seed), labels)
                 for seed in range(repeats if events else 1)
             ]
-            losses = [dataset.loss(shuffled) for shuffled, _ in runs]
-            seconds = float(np.mean([took for _, took in runs]))
-            place = ("MDAV-RCS", "mdav, rcs", rcs_setting(probability, events), k)
-            yield row(*place, runs=len(runs), **spread(losses), seconds=seconds)
+            values = spread([dataset.loss(shuffled) for shuffled, _ in runs])
+            values["seconds"] = float(np.mean([took for _, took in runs]))
+            setting = rcs_setting(probability, events)
+            yield row("MDAV-RCS", "mdav, rcs", setting, k, values, len(runs))
     step()
 
 
@@ -243,19 +282,19 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
         task = f"{dataset.name}: a path from every record"
         progress(task, number + (done / total if total else 0.0), len(MF_TSP))
 
-    for number, (name, by) in enumerate(MF_TSP.items()):
-        few = dataset.few.problem(ks[0], heuristic=by)
+    for number, (name, heuristic) in enumerate(MF_TSP.items()):
+        few = dataset.few.problem(ks[0], heuristic=heuristic)
         group_by_paths(few, list(paths_from_every_record(few)))
 
-        problem = dataset.problem(ks[0], heuristic=by, progress=partial(report, number))
+        problem = dataset.problem(ks[0], heuristic=heuristic, progress=partial(report, number))
         paths, took = timed(lambda problem: list(paths_from_every_record(problem)), problem)
-        yield row(name, by, "", None, seconds=took)
+        yield row(name, heuristic, "", None, {"seconds": took})
 
-        for rule, k in product(("near", "next"), ks):
+        for rule, k in product(NEIGHBOUR_RULES, ks):
             grouping = dataset.problem(k, method="mf-tsp", path_neighbours=rule)
             labels = group_by_paths(grouping, paths)
-            by_rule = by if rule == "near" else f"{by}, next"
-            yield row(name, by_rule, "", k, il=dataset.loss(labels))
+            by = heuristic if rule == "near" else f"{heuristic}, next"
+            yield row(name, by, "", k, {"il": dataset.loss(labels)})
 
 
 def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
@@ -264,16 +303,18 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
         return
 
     ks = (3, 5, 10)
-    subsets = (40, 20, 10, 5, 2)
+    subset_counts = (40, 20, 10, 5, 2)
     few = dataset.few.problem(3)
     swap(few, regroup_parts(few, group_by_distance(few), 2))
-    step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
+    total = 2 * len(ks) * len(subset_counts)
+    step = counted_steps(progress, f"{dataset.name}: decomposition", total)
 
     def row(
         k: int, setting: str, labels: Ints, seconds: float, method: str = "decomposition"
     ) -> list[Measurement]:
+        values = {"il": dataset.loss(labels), "seconds": seconds}
         place = ("decomposition", dataset.name, method, "decomposition", setting, k)
-        return measurements_of(*place, il=dataset.loss(labels), seconds=seconds)
+        return measurements_of(*place, values)
 
     for k in ks:
         first, first_took = timed(group_by_distance, dataset.problem(k))
@@ -284,7 +325,7 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
             if step_3 == "yes":
                 yield row(k, decomposition_setting("3", "", step_3), exchanged, exchange_took)
 
-            for s in subsets:
+            for s in subset_counts:
                 step()
                 problem = dataset.problem(k)
                 regrouped, took = timed(regroup_parts, problem, before, s)
@@ -299,24 +340,25 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     if not dataset.measured_by(PAPERS):
         return
 
-    runs = [(dataset, name, _run_as(by, dataset), "") for name, by in TIMED.items()]
+    # What is timed: the data set, its published name, how we reach it, and a setting.
+    runs = [(dataset, name, _heuristic_for(by, dataset), "") for name, by in TIMED.items()]
     if dataset.name == PAPERS[0]:
         random = np.random.default_rng(0)
         draws: dict[str, Callable[..., Floats]]
         draws = {"normal": random.normal, "uniform": random.uniform}
         for (name, draw), n in product(draws.items(), GROWING):
             drawn = Dataset(RANDOM, standardise(draw(0.0, 1.0, (n, 2))))
-            runs.append((drawn, f"C-MHM, {name}", _run_as("concorde", drawn), f"n = {n}"))
+            runs.append((drawn, f"C-MHM, {name}", _heuristic_for("concorde", drawn), f"n = {n}"))
 
     step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
-    for timed_set, name, by, setting in runs:
+    for timed_set, name, heuristic, setting in runs:
         step()
-        method = mdav if by == "mdav" else find_paths
-        method(dataset.few.problem(4, heuristic=by))
-        problems = [timed_set.problem(4, heuristic=by) for _ in range(_TIMED_RUNS)]
-        seconds = min(timed(method, problem)[1] for problem in problems)
-        place = ("timing", timed_set.name, name, by, setting, None)
-        yield measurements_of(*place, runs=_TIMED_RUNS, seconds=seconds)
+        method = mdav if heuristic == "mdav" else find_paths
+        method(dataset.few.problem(4, heuristic=heuristic))
+        problems = [timed_set.problem(4, heuristic=heuristic) for _ in range(_TIMED_RUNS)]
+        seconds = {"seconds": min(timed(method, problem)[1] for problem in problems)}
+        place = ("timing", timed_set.name, name, heuristic, setting, None)
+        yield measurements_of(*place, seconds, _TIMED_RUNS)
     step()
 
 
