@@ -96,6 +96,9 @@ class Page:
             _show_fields(self.work, shown)
             self._command_button(RELEASE, "release")
             self.problem_beside("release")
+            with ui.expansion("The same as commands").classes("w-full"):
+                typed = ui.label().classes("command")
+                typed.bind_text_from(self.work, "chosen", backward=lambda _: self.work.typed)
 
     def _show_results(self) -> None:
         with _section("3. May it be published?"):

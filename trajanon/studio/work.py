@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -144,6 +145,12 @@ class Work:
 
         is_known = area.lower() in CITIES or "," in area or (self.folder / area).is_file()
         return bool(area) and not is_known
+
+    @property
+    def typed(self) -> str:
+        """How somebody would type the commands that make the release, a line each."""
+        lines = (self.command_line(command, table) for command, table in self.tables().items())
+        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
 
     def command_line(self, command: str, table: Table) -> list[str]:
         """Return the words by which somebody would run a command with options, from its name on."""
