@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import naive
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
+from trajanon.common.declared_options import EffortName
 from trajanon.common.errors import BadInput, TooFewRecords
 from trajanon.tables.cell_numbers import read_numbers
+from trajanon.tables.table_bound import bound_table
 from trajanon.tables.table_columns import AveragesUnclear
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
@@ -253,3 +256,22 @@ def test_groups_lie_within_combinations_of_strata(run: Run, german: Path) -> Non
         trajanon.microaggregate_table(
             survey(), 3, columns=["income"], strata=["region", "household"]
         )
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced"])
+def test_a_bound_of_strata_is_that_of_all_their_groups(tmp_path: Path, effort: EffortName) -> None:
+    """Between the least of all partitions, found one by one, and what the search reached."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(16, 2)) * [1, 40], columns=["a", "b"])
+    frame["s"] = [0] * 9 + [1] * 7
+    frame.loc[9:, "b"] /= 50
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    found = bound_table(tmp_path / "x.csv", 2, columns=["a", "b"], strata=["s"], effort=effort)
+    standard = naive.standardise(frame[["a", "b"]].to_numpy())
+    least = sum(naive.least_sse(standard[frame["s"] == s], 2) for s in (0, 1))
+    lost = 100 * least / (standard**2).sum()
+    assert found["bound"] <= lost * (1 + 1e-9)
+    assert found["information_loss"] >= lost * (1 - 1e-9)
+    if effort == "balanced":
+        assert found["information_loss"] == pytest.approx(lost)
+        assert found["bound"] > 0.9 * lost

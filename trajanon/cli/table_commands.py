@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from trajanon.cli.messages import STOPPED, show_json, tell, with_flags
 from trajanon.cli.options import columns_of, names_of, options, text_of_names
@@ -123,7 +123,9 @@ def bound(
     *,
     k: int,
     columns: str | None = None,
-    missing: Literal["refuse", "drop"] = "refuse",
+    strata: str = "",
+    survey_weight: str | None = None,
+    missing: MissingName = "refuse",
     effort: EffortName = "best",
     seed: int = 0,
     as_json: bool = False,
@@ -136,11 +138,13 @@ def bound(
     from trajanon.cli.progress_bars import bars
     from trajanon.tables.table_bound import bound_table
 
-    with bars() as progress, _columns_asked("columns"):
+    with bars() as progress, _columns_asked("columns", "survey_weight"):
         certificate = bound_table(
             file,
             k,
             columns=columns_of(columns),
+            strata=names_of(strata),
+            survey_weight=survey_weight,
             missing=missing,
             effort=effort,
             seed=seed,

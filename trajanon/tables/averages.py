@@ -138,6 +138,7 @@ class Losses(NamedTuple):
     sse: Floats  # of each column, (p,)
     sst: Floats  # of each column, (p,)
     away: Floats  # how far each value moved, in deviations, (n, p); NaN where there is none
+    weight: Floats  # of each row, (n,), 1 on average
 
     def information_loss(self, importance: Floats | None = None) -> float:
         """Compute IL = 100 SSE / SST, percent; ``importance``, (p,), is how much columns count."""
@@ -159,4 +160,4 @@ def losses(values: Floats, written: Floats, weights: Floats | None = None) -> Lo
 
     weight = np.ones(len(values)) if weights is None else weights / weights.mean()
     sse = weight @ np.nan_to_num(away) ** 2
-    return Losses(sse, weight @ columns.standardised**2, away)
+    return Losses(sse, weight @ columns.standardised**2, away, weight)

@@ -50,12 +50,17 @@ def gower(standard: Floats, present: Bools, rows: Ints, others: Ints) -> Floats:
     others_have = present[others].astype(np.float64)
     columns_of_both = np.einsum("ik,jk->ij", has, others_have)
 
+    squares = shared_squares(standard, present, rows, others)
+    return np.where(columns_of_both > 0.0, squares / np.maximum(columns_of_both, 1.0), np.inf)
+
+
+def shared_squares(standard: Floats, present: Bools, rows: Ints, others: Ints) -> Floats:
+    """Sum the squared differences of rows and others over the columns that both have."""
     # (x - y)² as x² - 2xy + y², each over the columns that both have: three products of matrices.
-    squares = np.einsum("ik,jk->ij", standard[rows] ** 2, others_have)
-    squares += np.einsum("ik,jk->ij", has, standard[others] ** 2)
+    squares = np.einsum("ik,jk->ij", standard[rows] ** 2, present[others] * 1.0)
+    squares += np.einsum("ik,jk->ij", present[rows] * 1.0, standard[others] ** 2)
     squares -= 2.0 * np.einsum("ik,jk->ij", standard[rows], standard[others])
-    mean_squares = np.maximum(squares, 0.0) / np.maximum(columns_of_both, 1.0)
-    return np.where(columns_of_both > 0.0, mean_squares, np.inf)
+    return np.asarray(np.maximum(squares, 0.0))
 
 
 def regroup_for_missing_values(

@@ -104,7 +104,7 @@ def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
     labels_of_strata = []
     standard = loss.standardise(complete, search.importance)
     for name, members in strata:
-        within = importance_within(standard[members])
+        within, _ = importance_within(standard[members])
         part_units = Units(units.records[members], units.subjects[members], members, None)
         try:
             part = search.run(part_units, complete[members], within)
@@ -121,12 +121,15 @@ def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
     return replace(partition, stopped=stopped)
 
 
-def importance_within(standard: Floats) -> Floats | None:
+def importance_within(standard: Floats) -> tuple[Floats | None, float]:
     """Compute weights of columns, (p,), by which a search in a stratum counts losses of the table.
 
     ``standard``, (m, p), are the stratum's records in deviations of the whole table; the search
-    counts in those of the stratum. Where all records are equal, no weights are needed.
+    counts in those of the stratum. Where all records are equal, no weights are needed. Also
+    returned is what one unit of the search's SSE is in units of the table.
     """
     variance = np.diag(loss.sums_of_products(standard - standard.mean(axis=0)))
     largest = float(variance.max())
-    return None if largest == 0.0 else variance / largest
+    if largest == 0.0:
+        return None, 0.0
+    return variance / largest, largest / max(len(standard) - 1, 1)
