@@ -14,7 +14,7 @@ from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
-from trajanon.trajectories.distances import displacement, until_rest
+from trajanon.trajectories.distances import displacement, lengths, until_rest
 from trajanon.trajectories.geodesy import metres_between
 from trajanon.trajectories.times import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
@@ -129,7 +129,8 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
 def release_and_originals(groups: Matched, report: Report) -> Drawing:
     """Draw a release and its originals: all groups, or a sample, and counts of all."""
     sizes = np.bincount(groups.labels)
-    moved = np.bincount(groups.labels, _mean_displacements(groups)) / sizes
+    moved_originals = _mean_displacements(groups)
+    moved = np.bincount(groups.labels, moved_originals) / sizes
     outside = _metres_outside(groups)
     worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
     drawn = _chosen_groups(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
@@ -137,7 +138,12 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
 
     about = _panel(report, sizes)
     far = int((outside > _FAR_OUTSIDE).sum())
-    about["facts"].append([f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"])
+    # Lines of short trips that moved far end in hooks.
+    hooks = int((moved_originals > lengths(groups.slid.points)).sum())
+    about["facts"] += [
+        [f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
+        ["Originals moved by more than their length", f"{hooks:,}"],
+    ]
     about |= {
         "far": _FAR_OUTSIDE,
         "drawn": _sample_note(len(drawn), len(sizes), "group"),

@@ -20,7 +20,7 @@ from trajanon.maps import compare, html, public, save
 from trajanon.maps.colours import PALETTE
 from trajanon.street_counts.cell_counts import cell_counts
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.trajectories.distances import displacement
+from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."
@@ -88,6 +88,7 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
         ["Information loss", "12.3 %"],
         ["95 % of points moved by at most", "300 m"],
         ["Lines over 100 m outside their originals", "0"],
+        ["Originals moved by more than their length", "0"],
     ]
     assert said["drawn"] is None
     assert held(page)["page"]["attribution"] == OSM_ATTRIBUTION
@@ -96,16 +97,22 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
     assert ["Trajectories in each group", "at least 3"] in said["facts"]
 
 
-def test_lines_outside_their_originals_are_counted() -> None:
-    """One group's line goes 500 m south of all its originals."""
+def test_lines_outside_their_originals_and_hooks_are_counted() -> None:
+    """One group's line goes 500 m south of all its originals; another's originals are 40 m long."""
     points = trajectories().points.copy()
+    short = LABELS == 1
+    points[short, :, 1] = points[short, :1, 1] + np.linspace(0.0, 0.0005, 30)
     original = Trajectories(points)
     lines = means(points, LABELS)
     lines[0, 10, 0] = points[LABELS == 0, :, 0].min() - 500.0 / 111_000.0
     told = report(points=points) | {"line_keys": line_keys(lines).tolist()}
     said = about(html(compare(original, ReleasedTrajectories(lines[LABELS]), told)))
+    moved = displacement(points, lines[LABELS]).mean(axis=1)
     assert said["groups"]["outside"] == pytest.approx([500.0, 0.0, 0.0], abs=3.0)
     assert ["Lines over 100 m outside their originals", "1"] in said["facts"]
+    hooks = int((moved > lengths(points)).sum())
+    assert 0 < hooks <= 3
+    assert ["Originals moved by more than their length", f"{hooks}"] in said["facts"]
 
 
 @given(st.integers(0, 1_000), st.integers(1, 60))

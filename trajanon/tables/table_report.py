@@ -7,15 +7,17 @@ sentences.
 from collections.abc import Iterator, Sequence
 from math import isnan
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.number_text import number_of, percent
+from trajanon.grouping.loss import sums_of_products
 from trajanon.tables.averages import Averages, Units, columns_of, losses, shares_of
 from trajanon.tables.table_columns import TableColumns
 
+_CORRELATIONS_LISTED = 10
 NEAR_VALUE = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 _DOMINANT = 0.8  # share of the weight of a group, from which its mean is nearly one value
 
@@ -146,17 +148,42 @@ class MicroaggregatedColumns(NamedTuple):
 
 def moments(
     before: Floats, after: Floats, names: Sequence[str], weights: Floats | None = None
-) -> dict[str, dict[str, list[float | None]]]:
+) -> dict[str, Any]:
     """Compute means and standard deviations of columns, (n, p), before and after, by their names.
 
-    ``weights`` are survey weights, (n,).
+    Of their correlations, those that changed most are listed. ``weights`` are survey weights, (n,).
     """
     columns_before = columns_of(before, weights)
     columns_after = columns_of(after, weights)
+    # A column that is constant before or after has no correlation with any other.
+    varying = np.flatnonzero((columns_before.sd > 0.0) & (columns_after.sd > 0.0))
+    left, right = varying[np.array(np.triu_indices(len(varying), 1))]
+
+    pairs_before = _correlations(before, columns_before.standardised, weights)[left, right]
+    pairs_after = _correlations(after, columns_after.standardised, weights)[left, right]
+    most_changed = np.argsort(-np.abs(pairs_after - pairs_before), kind="stable")
     return {
         "mean": _before_and_after(names, columns_before.mean, columns_after.mean),
         "sd": _before_and_after(names, columns_before.sd, columns_after.sd),
+        "correlations": [
+            {
+                "columns": [names[left[pair]], names[right[pair]]],
+                "correlation": [float(pairs_before[pair]), float(pairs_after[pair])],
+            }
+            for pair in most_changed[:_CORRELATIONS_LISTED]
+        ],
     }
+
+
+def _correlations(values: Floats, standardised: Floats, weights: Floats | None) -> Floats:
+    """Correlate columns with each other, (p, p), over the rows in which both have a value."""
+    z = standardised
+    if weights is not None:
+        z = z * np.sqrt(weights / weights.max())[:, None]
+    present = (~np.isnan(values)).astype(np.float64)
+    squares = np.einsum("ij,ik->jk", z**2, present)  # of each column where the other one has values
+    norm = np.sqrt(squares * squares.T)
+    return np.asarray(sums_of_products(z) / np.where(norm > 0.0, norm, 1.0))
 
 
 def _before_and_after(

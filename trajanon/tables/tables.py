@@ -48,7 +48,8 @@ class MicroaggregatedTable:
         of pandas is kept, but for what it names.
     report
         Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
-        mean and standard deviation of each column as pairs of before and after.
+        mean and standard deviation of each column as pairs of before and after, and the ten
+        correlations that changed most.
 
     Examples
     --------
