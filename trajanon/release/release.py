@@ -174,8 +174,8 @@ class Release(Displayed):
         return [("Release", facts), ("Cost", cost(report))]
 
 
-ROWS_PER_PART = 100_000
-"""Rows in a part of a release, about."""
+ROWS_PER_PART = 50_000
+"""Rows in a part of a release, about: of more, writing them takes most of a driver's memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

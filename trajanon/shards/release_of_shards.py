@@ -121,9 +121,16 @@ def _rows_of_parts(
     """Repeat the lines of each part as often as they have rows; also yield its first id."""
     first = 1
     for lines in parts:
-        rows = lines.take(np.repeat(np.arange(len(lines)), lines["copies"].to_numpy()))
-        yield ReleasedTrajectories(points_of(rows), provenance=words, times=times_of(rows)), first
+        copies = lines["copies"].to_numpy()
+        times = times_of(lines)
+        rows = ReleasedTrajectories(
+            np.repeat(points_of(lines), copies, axis=0),
+            provenance=words,
+            times=None if times is None else np.repeat(times, copies, axis=0),
+        )
+        yield rows, first
         first += len(lines) if "rows" in words else len(rows)
+        del rows  # before the next part is made
 
 
 def write_parts(
@@ -134,6 +141,7 @@ def write_parts(
         progress("Writing the release", number, None)
         with out.writing(part_name(number)) as file:
             write_released(file, rows, first)
+        del rows  # the next part is made before the loop would forget it
 
 
 def write_members(table: PartsTable, second_rows: Sequence[int], path: Path) -> None:
