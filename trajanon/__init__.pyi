@@ -26,7 +26,7 @@ from .grouping.partition import Partition as Partition
 from .release.release import Release as Release
 from .release.release_check import Findings as Findings
 from .release.release_check import check as check
-from .shards.parts import anonymize_parts as anonymize_parts
+from .shards.anonymize_folders import anonymize_parts as anonymize_parts
 from .shards.single_file import anonymize_file as anonymize_file
 from .street_counts.cell_counts import cell_counts as cell_counts
 from .street_counts.od_table import zone_flows as zone_flows

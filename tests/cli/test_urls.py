@@ -9,7 +9,7 @@ from commands import Run
 from shards import shards_of, walks, write_folder
 
 from trajanon.common.object_stores import SCRATCH, Folder
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 
 STORE = "memory://store"
 RELEASE = f"{STORE}/out"

@@ -18,7 +18,7 @@ from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.large_folders import evaluate_large, lines_near_places
 from trajanon.release.release_check import check_folders
 from trajanon.release.report import read_report
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_tried")

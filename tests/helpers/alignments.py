@@ -18,7 +18,7 @@ from trajanon.grouping.partition import Partition
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.grouping.sliding.alignment import WindowLog, align, search_windows
-from trajanon.grouping.sliding.window_places import Aligned, build_windows
+from trajanon.grouping.sliding.possible_starts import Aligned, build_windows
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.tracks import STEPS
 from trajanon.trajectories.trajectories import Trajectories

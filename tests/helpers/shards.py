@@ -14,7 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import part_name, write_partition, write_trajectories
 from trajanon.release.report import read_report
-from trajanon.shards import parts, scratch
+from trajanon.shards import anonymize_folders, scratch_and_resume
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 4
@@ -100,9 +100,9 @@ def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:
 def shards_of(rows: int) -> Iterator[None]:
     """Make shards of so many rows, but two at least, whatever the memory; and several buckets."""
     with (
-        patch.object(parts, "shards_for", lambda n, capacity: max(-(-n // rows), 2)),
-        patch.object(scratch, "ROWS_PER_BUCKET", 50),
-        patch.object(scratch, "NUMBERS_PER_BUCKET", 40),
+        patch.object(anonymize_folders, "shards_for", lambda n, capacity: max(-(-n // rows), 2)),
+        patch.object(scratch_and_resume, "ROWS_PER_BUCKET", 50),
+        patch.object(scratch_and_resume, "NUMBERS_PER_BUCKET", 40),
     ):
         yield
 

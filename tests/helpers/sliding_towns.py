@@ -12,7 +12,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import QUANTILES, neighbour_ranks
 from trajanon.grouping.refinements.descent import build_descent
-from trajanon.grouping.sliding.window_places import (
+from trajanon.grouping.sliding.possible_starts import (
     build_windows,
     centred,
     part_of,

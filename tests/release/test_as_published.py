@@ -12,7 +12,7 @@ from toy import crowd
 
 import trajanon
 from trajanon.common.errors import BadInput
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.trajectories import (
     OSM_ATTRIBUTION,
     Trajectories,

@@ -13,7 +13,7 @@ import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.files.geoparquet import write_released
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 
 

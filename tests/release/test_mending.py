@@ -27,7 +27,7 @@ from trajanon.release import mending as mending
 from trajanon.release.mending import MOST_LEFT_OUT, mend_labels
 from trajanon.release.plan import Plan
 from trajanon.release.report import GroupsInOnePlace, Suppressed, checked, read_report
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories

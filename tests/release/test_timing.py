@@ -16,7 +16,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
-from trajanon.grouping.sliding.window_places import build_windows, records_at
+from trajanon.grouping.sliding.possible_starts import build_windows, records_at
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.times import Clock, Timing, departure_weight, search_columns, timing_of
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks

@@ -41,7 +41,7 @@ from trajanon.extract import extract_to
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
 from trajanon.extract.sources.reading import USED_IN_PART
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def client(store: ObjectStore) -> Iterator[Client]:
         "distributed.scheduler.allowed-failures": 1,
     }
     with dask.config.set(settings):
-        get_mp_context().set_forkserver_preload(["s3fs", "trajanon.shards.parts"])
+        get_mp_context().set_forkserver_preload(["s3fs", "trajanon.shards.anonymize_folders"])
         with (
             LocalCluster(
                 n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.shards.release_of_shards import LinesCounted, cut_into_parts
-from trajanon.shards.scratch import Scratch
+from trajanon.shards.scratch_and_resume import Scratch
 
 
 def lines_of_shards(*lines: tuple[list[float], list[int], list[int]]) -> pa.Table:

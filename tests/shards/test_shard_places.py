@@ -10,7 +10,7 @@ from shards import released, shards_of, walks, write_folder
 
 from trajanon.common.errors import FileProblem
 from trajanon.common.progress import Progress
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 
 
 def meanwhile(wanted: str, act: Callable[[], object]) -> Progress:

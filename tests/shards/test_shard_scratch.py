@@ -20,8 +20,8 @@ from shards import labels_of, out_of, released, shards_of, walks, write_folder
 from trajanon import anonymization
 from trajanon.common.errors import FileProblem
 from trajanon.shards import shard_search
-from trajanon.shards.parts import anonymize_parts
-from trajanon.shards.scratch import scratch_for
+from trajanon.shards.anonymize_folders import anonymize_parts
+from trajanon.shards.scratch_and_resume import scratch_for
 
 KEY = bytes(range(32))
 
@@ -129,8 +129,8 @@ class Free:
 
 KILLED = """
 import os, signal, sys, tempfile
-from trajanon.shards import parts, shard_search
-parts.shards_for = lambda *_: 4
+from trajanon.shards import anonymize_folders, shard_search
+anonymize_folders.shards_for = lambda *_: 4
 found = []
 def search(*given, grouped=shard_search.grouped):
     if len(found) == 2:
@@ -138,7 +138,7 @@ def search(*given, grouped=shard_search.grouped):
     found.append(grouped(*given))
     return found[-1]
 shard_search.grouped = search
-parts.anonymize_parts("trips", "anonymized", 3, effort="fast", key=bytes(range(32)))
+anonymize_folders.anonymize_parts("trips", "anonymized", 3, effort="fast", key=bytes(range(32)))
 """
 
 

@@ -14,7 +14,7 @@ from shards import released, walks, write_folder
 from trajanon.common.errors import ServerProblem
 from trajanon.common.progress import silent
 from trajanon.common.workers import connected, each_done
-from trajanon.shards import parts, sharded_run
+from trajanon.shards import anonymize_folders, sharded_run
 
 
 def process_of(_: int) -> int:
@@ -81,7 +81,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     assert run(*given).code == 0
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
-    monkeypatch.setattr(parts, "shards_for", lambda *_: 3)
+    monkeypatch.setattr(anonymize_folders, "shards_for", lambda *_: 3)
     monkeypatch.setattr(sharded_run, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

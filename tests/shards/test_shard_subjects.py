@@ -16,7 +16,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.errors import TooFewSubjects
 from trajanon.files.trajectory_files import read_subjects, read_trajectories, write_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 
 Row = tuple[Any, Any]  # subject and trace; None where missing

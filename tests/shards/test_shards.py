@@ -38,9 +38,9 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse, standardise
 from trajanon.release import release
 from trajanon.release.report import read_report
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable, PlacedRows
-from trajanon.shards.survey import keys_of_cuts
+from trajanon.shards.survey_and_cuts import keys_of_cuts
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 

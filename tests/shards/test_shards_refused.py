@@ -14,8 +14,8 @@ from shards import out_of, shards_of, walks, write_folder, write_parts
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.shards import parts
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards import anonymize_folders
+from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 
 
@@ -25,7 +25,7 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(200), subject)
     with (
         shards_of(25),
-        patch.object(parts, "capacity_of", lambda *_: 100),
+        patch.object(anonymize_folders, "capacity_of", lambda *_: 100),
         pytest.raises(BadInput, match=r"lie in one place, or are of few subjects.*`memory`"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
@@ -35,7 +35,7 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
 def test_a_part_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(200), rows=150)
     with (
-        patch.object(parts, "capacity_of", lambda *_: 120),
+        patch.object(anonymize_folders, "capacity_of", lambda *_: 120),
         pytest.raises(BadInput, match=r"a part in .*/trips has 150 trajectories, and only 120 fit"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")

@@ -13,7 +13,7 @@ import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.release import release
-from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.anonymize_folders import anonymize_parts
 
 
 def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> None:

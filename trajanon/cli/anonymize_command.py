@@ -77,7 +77,7 @@ def anonymize(
     from trajanon.extract import hidden, roads_to_follow
     from trajanon.grouping.refinements.annealing import compile_ahead
     from trajanon.release.report import report_path
-    from trajanon.shards.parts import anonymize_parts, parts_report_path
+    from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
     from trajanon.shards.single_file import anonymize_file
 
     if not trajectories:

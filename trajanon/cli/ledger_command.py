@@ -55,7 +55,7 @@ def clean(folder: Path = Path()) -> None:
     They hold originals.
     """
     from trajanon.common.atomic_output import remove_drafts
-    from trajanon.shards.scratch import remove_scratch, scratch_root
+    from trajanon.shards.scratch_and_resume import remove_scratch, scratch_root
 
     # Why each stays; empty where it was removed.
     reasons_to_stay = remove_drafts(folder) | remove_scratch(scratch_root())

@@ -18,7 +18,7 @@ from trajanon.files.hilbert_order import is_in_order
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
-from trajanon.shards.scratch import Scratch
+from trajanon.shards.scratch_and_resume import Scratch
 from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.subjects import column_of

@@ -17,7 +17,7 @@ from trajanon.files.release_contents import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.scratch import row_buckets
+from trajanon.shards.scratch_and_resume import row_buckets
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 

@@ -24,8 +24,8 @@ from trajanon.release.release_of_groups import errors_of
 from trajanon.release.report import Mended
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.parts_table import Part, PartsTable
-from trajanon.shards.scratch import read_table, write_table
-from trajanon.shards.survey import placed_rows_of
+from trajanon.shards.scratch_and_resume import read_table, write_table
+from trajanon.shards.survey_and_cuts import placed_rows_of
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 

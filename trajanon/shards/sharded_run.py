@@ -34,7 +34,7 @@ from trajanon.release.report import (
 )
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
-from trajanon.shards.scratch import keep_results
+from trajanon.shards.scratch_and_resume import keep_results
 from trajanon.shards.shard_search import (
     GroupsFound,
     ShardFigures,
@@ -42,7 +42,7 @@ from trajanon.shards.shard_search import (
     write_lines,
     write_part,
 )
-from trajanon.shards.survey import read_part, sample_step, surveyed
+from trajanon.shards.survey_and_cuts import read_part, sample_step, surveyed
 from trajanon.trajectories.distances import joined_histograms
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.common.atomic_output import drafting, replacing
 from trajanon.common.errors import FileProblem
+from trajanon.studio.files_choices_and_commands import DOOR, PAGE, SETTINGS, Commands, Problem, Work
 from trajanon.studio.studio_page import Page
-from trajanon.studio.work import DOOR, PAGE, SETTINGS, Commands, Problem, Work
 
 LARGEST_UPLOAD = 1_000_000_000  # bytes; larger files are named by their paths
 

@@ -26,7 +26,7 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.grouping.sliding.alignment import WindowLog, may_slide
-from trajanon.grouping.sliding.window_places import Aligned
+from trajanon.grouping.sliding.possible_starts import Aligned
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
 

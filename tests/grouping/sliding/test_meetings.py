@@ -7,7 +7,7 @@ from naive_sliding import put, tracks_of
 from sliding_towns import Scene, laid, points_of, scenes, seeds, towns
 
 from trajanon._kernels.sliding_windows import find_meeting
-from trajanon.grouping.sliding.window_places import build_windows, records_at
+from trajanon.grouping.sliding.possible_starts import build_windows, records_at
 from trajanon.trajectories.trajectories import Trajectories
 
 

@@ -24,7 +24,7 @@ from trajanon._kernels.sliding_windows import Windows, slide_pass
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import build_descent
-from trajanon.grouping.sliding.window_places import build_windows, centred, records_at
+from trajanon.grouping.sliding.possible_starts import build_windows, centred, records_at
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

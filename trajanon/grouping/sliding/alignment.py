@@ -45,7 +45,7 @@ from trajanon.grouping.refinements.blocks import (
     random_word,
 )
 from trajanon.grouping.refinements.descent import SETTLED, Pass, build_descent, passes_of, settle
-from trajanon.grouping.sliding.window_places import (
+from trajanon.grouping.sliding.possible_starts import (
     Aligned,
     build_windows,
     centred,

@@ -15,7 +15,7 @@ from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import Numbers, Part, PartsTable, PlacedRows, SharedRuns
-from trajanon.shards.scratch import number_buckets, row_buckets
+from trajanon.shards.scratch_and_resume import number_buckets, row_buckets
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for

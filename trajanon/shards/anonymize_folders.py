@@ -33,7 +33,7 @@ from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
-from trajanon.shards.scratch import scratch_for, scratch_root
+from trajanon.shards.scratch_and_resume import scratch_for, scratch_root
 from trajanon.shards.sharded_run import ShardSizes, release_in_shards
 from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
 

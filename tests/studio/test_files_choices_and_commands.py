@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from trajanon.__main__ import app
 from trajanon.cli.run_commands import Table
 from trajanon.studio.fields import FIELDS, NOBODY
+from trajanon.studio.files_choices_and_commands import LOOK, RELEASE, Problem, Work
 from trajanon.studio.results import Remedy
-from trajanon.studio.work import LOOK, RELEASE, Problem, Work
 
 USED = {"roles": {"id": "trip", "lat": "lat", "lon": "lon"}, "unused": ["medallion", "fare"]}
 FOUND = {"roles": {"id": "trip", "lat": "lat", "lon": "lon", "subject": "medallion"}, "unused": []}

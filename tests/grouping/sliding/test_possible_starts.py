@@ -20,7 +20,7 @@ from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.sliding_windows import read_record
 from trajanon.grouping import neighbours
-from trajanon.grouping.sliding.window_places import (
+from trajanon.grouping.sliding.possible_starts import (
     build_windows,
     centred,
     part_of,
