@@ -68,8 +68,8 @@ def anonymize_parts(
     """Anonymise a folder of Parquet parts that need not fit into memory.
 
     If it fits, it is read and anonymised as one file. If not, the records are split into shards, as
-    many as the memory asks for, by halving them in space, and each shard is anonymised as a table
-    of its own. All windows of a run are in one shard.
+    many as the memory asks for, which are stretches of a curve through space, and each shard is
+    anonymised as a table of its own. All windows of a run are in one shard.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_
 from trajanon.trajectories.times import EndsSeen, timing_for
 
 SAMPLE = 200_000
-"""Rows of all parts by which space is halved, at least."""
+"""Rows of all parts by which the curve through space is cut, at least."""
 
 SAMPLE_OF_SHARD = 4_000
 """Rows of the sample in each shard: its size is then right to some 5 %."""
