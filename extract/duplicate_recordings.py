@@ -43,7 +43,7 @@ _SIGNS_SOUGHT = [0, 3, 7]
 """Those by which they are sought first: a tree of all eight takes six times as long, and one of two
 ends gives five times as many pairs to compare."""
 _SOUGHT_AT_ONCE = 50_000  # recordings without times: their pairs lie in memory together
-_FEWEST_POINTS = 4  # of recordings without times that are compared have more
+_TOO_FEW_POINTS = 4  # recordings without times that are compared have more
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
 _SURE = 1.01  # a factor: as metres are measured on planes
@@ -266,36 +266,51 @@ def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints
     late = LATE // unit
     most_apart = CLOCKS * hour + late
 
-    # One of these places is among any that are enough for copies.
-    is_seldom = sightings.slot % (FEW * _MINUTE if unit > 1 else 1) == 0
-    has_seldom = np.bincount(sightings.recording, is_seldom, len(sightings.places)) > 0.0
-    place = np.flatnonzero(is_seldom | ~has_seldom[sightings.recording])
+    # Of places one after the other that are enough for copies, one is listed; a short recording
+    # lists more, as others of short steps share fewer of the rare ones.
+    few = FEW if unit > 1 else 1
+    is_listed = sightings.slot % (few * sightings.step)[sightings.recording] == 0
+    has_listed = np.bincount(sightings.recording, is_listed, len(sightings.places)) > 0.0
+    place = np.flatnonzero(is_listed | ~has_listed[sightings.recording])
     recording = sightings.recording[place]
     slot = sightings.slot[place].astype(np.int64)
     where = sightings.where[place] / _DIGITS
 
-    def keys(square: Ints, slot: Ints, apart: int) -> Hashes:
-        """Hash the square of a place, the time of the hour, and the days around it."""
-        days = (slot + apart) // (2 * most_apart + 1)
-        return hashes_of(square.astype(np.float64), (days * hour + slot % hour).astype(np.float64))
+    def keys(square: Ints, slot: Ints, shift: int) -> Hashes:
+        """Hash the square of a place, the time of the hour, and the span of hours it is in.
+
+        Spans are so long that two places at most so far apart as clocks are lie in one, with a
+        shift to either side.
+        """
+        span = (slot + shift) // (2 * most_apart + 1)
+        return hashes_of(square.astype(np.float64), (span * hour + slot % hour).astype(np.float64))
 
     # The places to look at: of those with few others around, one in each half.
     key = keys(cells(where, 2.01 * _NEAR), slot, 0)
     by_key = np.argsort(key)
-    square = np.empty(len(key), np.int64)
-    square[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
+    key_number = np.empty(len(key), np.int64)
+    key_number[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
+    others_around = np.bincount(key_number)[key_number]
     half = 2 * (place - sightings.start[recording]) // sightings.places[recording]
     half[sightings.step[recording] < _MINUTE] = 0
     pace = np.hypot(*sightings.speed[place].T)
-    sought = greatest_of(2 * recording + half, -np.bincount(square)[square], pace <= _FASTEST)
+
+    # Each is looked for at a place that recordings of each step list, if it has one.
+    owner = 2 * recording + half
+    sought_by_step = []
+    for step in np.unique(sightings.step).tolist():
+        shared = np.flatnonzero((slot % (few * step) == 0) | ~has_listed[recording])
+        best = greatest_of(owner[shared], -others_around[shared], pace[shared] <= _FASTEST)
+        sought_by_step.append(shared[best])
+    sought = np.unique(np.concatenate(sought_by_step))
     sought = sought[sightings.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
     squares = [cells(corner, 2.01 * _NEAR) for corner in _corners(where[sought], _NEAR)]
     keys_near = [
-        keys(square, slot[sought] + clock, apart - clock)
+        keys(square, slot[sought] + clock, shift - clock)
         for square in squares
-        for apart in (-most_apart, most_apart)
+        for shift in (-most_apart, most_apart)
         for clock in range(-late, late + 1)
     ]
     row, second = _equal(np.concatenate(keys_near), key, by_key)
@@ -343,7 +358,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     late = total(pair, (off * pace).sum(axis=1))
     late /= np.maximum(total(pair, (pace**2).sum(axis=1)), 1e-9)
     metres = np.hypot(*(off - np.clip(late, -LATE, LATE)[pair, None] * pace).T)
-    shared = total(pair, metres >= 0.0)
+    shared = total(pair, np.ones(len(pair)))  # all places in common
     wide = total(pair, metres <= WIDE)
     narrow = total(pair, metres <= NARROW)
 
@@ -358,13 +373,13 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
         exact = total(pair, (metres <= WIDE) & (sightings.slot[of_shorter] % 60 != 0))
         copies |= (wide >= SHARE * shared) & (exact >= FEW)
 
-    # And that over half of the shorter one, nowhere without the longer one.
+    # And that over half of the shorter one; the longer one may lack a fifth of the places.
     return np.asarray(copies & (share >= 0.5) & (missing * SHARE <= shared * (1.0 - SHARE)))
 
 
 def _alike_without_times(recorded: _Recorded) -> Ints:
     """Find recordings with as many points at the same places as one without times, (m, 2)."""
-    comparable = np.flatnonzero(recorded.points > _FEWEST_POINTS)
+    comparable = np.flatnonzero(recorded.points > _TOO_FEW_POINTS)
     is_untimed = recorded.fixes[comparable] == 0
     if not is_untimed.any():
         return np.empty((0, 2), np.int64)

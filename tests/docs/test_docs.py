@@ -223,8 +223,8 @@ def test_figures_that_commands_print_stand_on_their_pages(monkeypatch: pytest.Mo
     check = import_module("figures_check")
 
     for chain in check.chains():
-        for figure in chain["figure"]:
-            assert len(check.quoted(figure)) == len(figure["values"])
+        for figure in chain.figure:
+            assert len(check.quoted(figure)) == len(figure.values)
     # 548 is what 547.6 rounds to, and no number that is 8 % away.
     assert not check.differs("548", 547.6, 0.0)
     assert check.differs("1,548", 1_430.0, 0.08)

@@ -69,6 +69,15 @@ def people(*recordings: Trace) -> int:
     return int(found.provenance["counts"]["subjects read"])
 
 
+@given(st.integers(0, 50), st.integers(0, 50), st.sampled_from([300, 500, 650]))
+def test_a_short_part_of_a_short_recording_is_a_copy(seed: int, begin: int, seconds: int) -> None:
+    """Whenever it begins: it need not hold a time at which longer recordings are looked up."""
+    whole = ride(seed, fixes=seconds // 5 + 1)
+    first = min(begin, len(whole) - 33)
+    part = replace(of(whole, slice(first, first + 33)), subject="another", name="part")
+    assert people(whole, part) == 1
+
+
 CHANGES: dict[str, Callable[[Trace], Trace]] = {
     "the same": lambda trace: trace,
     "5 digits": lambda trace: rounded(trace, 5),

@@ -39,7 +39,7 @@ PROVEN = (
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "746fc7af98012f32"
+DIGEST = "4e5676e783fcd457"
 
 
 def test_the_proof_is_of_these_functions() -> None:
