@@ -91,7 +91,7 @@ def traces_of_points(
                 values.append(numbers(chunk["order"]))
             gathered.add(*_owned_rows(chunk, np.stack(values), reading))
 
-        # Equal ids of two files differ.
+        # Equal ids of two files differ; with subjects, a subject and an id are one recording in all.
         is_one_recording = {"id", "subject"}.isdisjoint(first)
         prefix = "" if "subject" in first else f"{reading.label}#"
         if is_one_recording:
@@ -102,6 +102,7 @@ def traces_of_points(
 
         traces_of = _TracesOfOwners(gathered.take_owners(), reading, prefix)
         parts = (list(traces_of(rows)) for rows in gathered.parts())
+        # An order that the user names is trusted; one that was found is judged.
         checked = _checked(
             parts,
             column_of or {},
@@ -380,7 +381,7 @@ def _checked(
             raise columns_unclear("no order", roles, reading.tables.columns, what=reading.what)
 
         several = set[str]()
-        if reading.columns.get("id") != FILE:  # or the user says that it is one recording
+        if reading.columns.get("id") != FILE:  # which says that each file is one recording
             several = {trace.name for trace in _recordings_of_several_people(traces)}
         if 2 * len(several) > len(traces):
             columns = reading.tables.columns
@@ -392,7 +393,7 @@ def _checked(
 
 
 def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
-    """Refuse points without an order, or that leap to and fro, as those of several people do."""
+    """Refuse points that may be several people's: they have no times, or leap to and fro."""
     columns = reading.tables.columns
     for trace in traces:
         leaps = _count_leaps(trace)

@@ -88,7 +88,7 @@ def _mark_end(root: Element, builder: TreeBuilder) -> None:
 
 def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:
     """Describe what ended the reading; damage begins with the bytes that are wrong."""
-    if isinstance(error, FileProblem):
+    if isinstance(error, FileProblem):  # an OSError too: it says already what is wrong
         return error
     why = f"cannot be read to its end ({error}): download it again"
     if isinstance(error, LookupError):

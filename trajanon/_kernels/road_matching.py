@@ -40,21 +40,25 @@ class Network(NamedTuple):
 
 
 class WaySearch(NamedTuple):
-    """Room for a search of ways; searches are numbered, to tell their entries from older ones."""
+    """Room for searches of ways, numbered from 1 on, to tell their entries from older ones.
 
-    away: NDArray[np.float64]  # metres to each node, (v,)
+    Each call of `match_lines` or `trace_ways` begins to number anew, so `stamp` and `wanted` have to
+    be 0 before it.
+    """
+
+    away: NDArray[np.float64]  # cost of the way to each node, (v,): metres times `cost_per_metre`
     via: NDArray[np.int64]  # the state that leads to it, -1 for where the search begins, (v,)
     stamp: NDArray[np.int64]  # number of the search that wrote these of a node, (v,)
     wanted: NDArray[np.int64]  # number of the search that looks for a node, (v,)
     waiting: NDArray[np.int64]  # nodes to go on from, the nearest last
-    nearness: NDArray[np.float64]  # of each, in metres times -1, which rise
+    nearness: NDArray[np.float64]  # of each, its cost times -1, which rise
 
 
 class Matching(NamedTuple):
     """The rules by which lines are matched."""
 
     within: float  # metres; roads farther than this are none
-    states: int  # streets near each point that are tried at most
+    states: int  # streets near each point that are tried at most, each in both directions
     turn: float  # what turning back on a street costs, as a logarithm of likelihood
     slack: float  # metres, by which a way may be longer than twice the straight one
 

@@ -64,7 +64,7 @@ class Averages(NamedTuple):
     written: Floats  # (n, p); NaN where a cell stays empty
     exact: Floats  # the same before rounding
     labels: Ints  # the group of each row, (n,)
-    suppressed: int  # cells that hold a value in the source, and are written empty
+    suppressed: int  # cells whose unit has a value, and that are written empty
 
 
 def units_of(records: Floats, subjects: Ints, weights: Floats | None, per_subject: bool) -> Units:
@@ -123,7 +123,8 @@ def averages_of(units: Units, labels: Ints, k: int, decimals: Sequence[int | Non
         rounded(column, places) for column, places in zip(means.T, decimals, strict=True)
     ]
 
-    # What is missing stays so, and each row of a subject is written as its unit.
+    # What a unit lacks stays empty; all rows of a subject are written alike, also where one of them
+    # has no value.
     group = labels[units.of_row]
     missing = np.isnan(units.records)[units.of_row]
     written = np.where(missing, np.nan, np.column_stack(rounded_columns)[group])

@@ -79,7 +79,7 @@ def path_by_insertion(records: Floats, turn: Ints, rule: int | None) -> Ints:
     (``ARBITRARY``). Of equals, the first in turn is next.
     """
     n = len(records)
-    # The kernels fill in the tour; what stands in it at first is room.
+    # A tour of one city, which follows itself; all else is room that the kernels fill in.
     tour = GrowingTour(
         records=records,
         start=turn[0],

@@ -124,7 +124,7 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
         labels = descend(problem, labels)
     else:
         # Annealing follows: one round of descent will do.
-        labels = descend_in_blocks(problem, labels, large.approximate.points)
+        labels = descend_in_blocks(problem, labels, seen=large.approximate.points)
     log.end_step("descent", labels)
     if problem.budget.moves_per_record == 0:
         return labels
@@ -186,7 +186,7 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
                 least[run] = lost
 
     if problem.neighbours_if_large is not None:
-        return [descend_in_blocks(problem, optimum, problem.records) for optimum in best]
+        return [descend_in_blocks(problem, optimum, seen=problem.records) for optimum in best]
 
     def descend_in_thread(optimum: Ints, stop: Event) -> Ints:
         return descend(block_of(problem, stop), optimum)
@@ -382,10 +382,11 @@ def anneal_block(
     """
     problem = shared.problem
     annealing = build_annealing(shared, problem.records[rows], labels, rows, word)
+    no_slides = None  # only windows slide
     for hot, cold in pairwise(heats):
         if stop.is_set():
             raise KeyboardInterrupt
-        make_random_moves(annealing, None, problem.k, moves * len(rows), hot, cold)
+        make_random_moves(annealing, no_slides, problem.k, moves * len(rows), hot, cold)
     return dense(annealing.descent.groups.labels)
 
 
@@ -393,7 +394,7 @@ def compile_ahead() -> None:
     """Start a process that compiles descent and annealing, unless an earlier run kept them.
 
     Meanwhile this process compiles and finds paths. The other one runs this module as a program. It
-    compiles both kernels, as they call others that then are compiled only once.
+    compiles all three kernels, as they call others that then are compiled only once.
     """
     if cores() > 1:
         compile_beside(__name__, descent_pass, refresh_centroids, make_random_moves)
