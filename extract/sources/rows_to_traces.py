@@ -91,7 +91,7 @@ def traces_of_points(
                 values.append(numbers(chunk["order"]))
             gathered.add(*_owned_rows(chunk, np.stack(values), reading))
 
-        # Equal ids of two files differ; with subjects, a subject and an id are one recording in all.
+        # Equal ids of two files differ; with subjects, equal ids of one subject are one recording.
         is_one_recording = {"id", "subject"}.isdisjoint(first)
         prefix = "" if "subject" in first else f"{reading.label}#"
         if is_one_recording:

@@ -42,8 +42,8 @@ class Network(NamedTuple):
 class WaySearch(NamedTuple):
     """Room for searches of ways, numbered from 1 on, to tell their entries from older ones.
 
-    Each call of `match_lines` or `trace_ways` begins to number anew, so `stamp` and `wanted` have to
-    be 0 before it.
+    Each call of `match_lines` or `trace_ways` begins to number anew, so `stamp` and `wanted` have
+    to be 0 before it.
     """
 
     away: NDArray[np.float64]  # cost of the way to each node, (v,): metres times `cost_per_metre`
