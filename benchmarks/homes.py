@@ -157,7 +157,7 @@ def measure(number_of_people: int, picture: Path | None = None) -> None:
                 (f"usual circle of {USUAL:g} m", USUAL, usual),
             ):
                 ends = ends_of(left, points, home)
-                # Where nothing was cut, nothing shows where the circle is.
+                # A track that was not cut does not show where the circle is.
                 places = guesses(ends, centre_of(ends, radius), radius, town) if len(ends) else {}
                 for guess in GUESSES:
                     off = np.linalg.norm(places.get(guess, np.inf) - home, axis=-1)

@@ -266,12 +266,8 @@ def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints
     late = LATE // unit
     most_apart = CLOCKS * hour + late
 
-    # Of places one after the other that are enough for copies, one is listed; a short recording
-    # lists more, as others of short steps share fewer of the rare ones.
     few = FEW if unit > 1 else 1
-    is_listed = sightings.slot % (few * sightings.step)[sightings.recording] == 0
-    has_listed = np.bincount(sightings.recording, is_listed, len(sightings.places)) > 0.0
-    place = np.flatnonzero(is_listed | ~has_listed[sightings.recording])
+    place, is_rare = _listed_places(sightings, few)
     recording = sightings.recording[place]
     slot = sightings.slot[place].astype(np.int64)
     where = sightings.where[place] / _DIGITS
@@ -288,18 +284,16 @@ def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints
     # The places to look at: of those with few others around, one in each half.
     key = keys(cells(where, 2.01 * _NEAR), slot, 0)
     by_key = np.argsort(key)
-    key_number = np.empty(len(key), np.int64)
-    key_number[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
-    others_around = np.bincount(key_number)[key_number]
+    others_around = _equal_to_each(key, by_key)
     half = 2 * (place - sightings.start[recording]) // sightings.places[recording]
     half[sightings.step[recording] < _MINUTE] = 0
     pace = np.hypot(*sightings.speed[place].T)
 
     # Each is looked for at a place that recordings of each step list, if it has one.
     owner = 2 * recording + half
-    sought_by_step = []
+    sought_by_step = [place[:0]]
     for step in np.unique(sightings.step).tolist():
-        shared = np.flatnonzero((slot % (few * step) == 0) | ~has_listed[recording])
+        shared = np.flatnonzero((slot % (few * step) == 0) | is_rare)
         best = greatest_of(owner[shared], -others_around[shared], pace[shared] <= _FASTEST)
         sought_by_step.append(shared[best])
     sought = np.unique(np.concatenate(sought_by_step))
@@ -322,9 +316,33 @@ def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints
     is_near = metres <= np.minimum(WIDE + LATE * pace[first], _NEAR)
     is_near &= (np.abs(apart) <= most_apart) & (subject[first] != subject[second])
     pairs = np.column_stack([recording[first], recording[second], apart])[is_near]
+    return _each_pair_once(pairs, sightings.places)
 
-    # Each pair once, the shorter before the longer.
-    size = sightings.places[pairs[:, :2]]
+
+def _listed_places(sightings: _Sightings, few: int) -> tuple[Ints, Bools]:
+    """Return the places by which recordings are found; mark those of recordings without usual ones.
+
+    Of ``few`` places one after the other one is listed. A short recording lists more than a long
+    one, as it shares fewer of the rare places with another of short steps. A recording that has
+    places at no usual time lists all.
+    """
+    is_usual = sightings.slot % (few * sightings.step)[sightings.recording] == 0
+    has_usual = np.bincount(sightings.recording, is_usual, len(sightings.places)) > 0.0
+    is_rare = ~has_usual[sightings.recording]
+    place = np.flatnonzero(is_usual | is_rare)
+    return place, is_rare[place]
+
+
+def _equal_to_each(key: Hashes, by_key: Ints) -> Ints:
+    """Count the keys that are equal to each, itself among them; ``by_key`` sorts them."""
+    number = np.empty(len(key), np.int64)
+    number[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
+    return np.bincount(number)[number]
+
+
+def _each_pair_once(pairs: Ints, places: Ints) -> Ints:
+    """Put the recording with fewer places first in each pair, (m, 3), and drop repeated pairs."""
+    size = places[pairs[:, :2]]
     turned = (size[:, 0] > size[:, 1]) | ((size[:, 0] == size[:, 1]) & (pairs[:, 0] > pairs[:, 1]))
     pairs[turned] = pairs[turned][:, [1, 0, 2]] * [1, 1, -1]
     return np.asarray(pd.DataFrame(pairs).drop_duplicates())

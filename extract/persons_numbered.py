@@ -42,7 +42,7 @@ class Recordings:
         self._exact = subjects_exact
         # Numbers by hashes: the names of many recordings would fill an extraction's memory.
         self._traces: dict[int, int] = {}
-        # Numbers by name; who has none is the maker of one recording: (None, its name).
+        # Numbers by name. The maker of a recording without a name is known by it: (None, its name).
         self._subjects: dict[tuple[str | None, ...], int] = {}
         self._repeats = Repeats()
         self._places = Places()

@@ -49,7 +49,7 @@ class Trips:
         self.points = points.cut(far | fast)
 
     def _cut_off(self, points: Points, last_read: Floats, longest_stop: float) -> Bools:
-        """Mark trips that may go on where their recording was cut off, (trips,).
+        """Mark trips at whose end the recording was cut off, so that they may go on, (trips,).
 
         ``last_read`` is of the recording of each trip, as `Trace.last_read` says. A timed trip may
         go on if the last point was read during it, or so soon before or after that a stop may lie

@@ -341,8 +341,8 @@ def joined_traces(
 def _may_go_on(last: Trace, piece: Trace) -> bool:
     """Check whether a page's first segment may be of the last one's recording.
 
-    This may also have paused just where the page was cut. Two recordings taken for one count as one
-    subject, which is safe; one taken for two would not be.
+    The recording may also have paused where the page was cut. Two recordings taken for one count as
+    one subject, which is safe; one taken for two would not be.
     """
     if last.subject != piece.subject:
         return False

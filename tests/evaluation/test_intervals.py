@@ -1,4 +1,4 @@
-"""Intervals of 90 %: of means in clusters, of how well members are told, and of risks."""
+"""Intervals of 90 % for means in clusters, for risks, and for how well members are found."""
 
 from dataclasses import astuple
 
