@@ -1,6 +1,6 @@
 """Results as figures for a paper: SVG and PNG, each with a caption."""
 
-from trajanon.maps.figures.choice_of_k import which_k
+from trajanon.maps.figures.figure_of_k import which_k
 from trajanon.maps.figures.measured import of_benchmark
 from trajanon.maps.figures.pictures import Picture, save
 
