@@ -158,7 +158,9 @@ class Circles:
             if min(away) <= self.share_within:
                 return self._ways[away.index(min(away))]
 
-        digest = blake2b(cell.to_bytes(8, "little", signed=True), key=self.key, person=b"home zones")
+        digest = blake2b(
+            cell.to_bytes(8, "little", signed=True), key=self.key, person=b"home zones"
+        )
         turn, share = np.frombuffer(digest.digest()[:16], np.uint64).tolist()
         return rect(self.radius.shift * sqrt(share / 2.0**64), 2.0 * pi * turn / 2.0**64)
 
