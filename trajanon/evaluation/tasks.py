@@ -164,8 +164,10 @@ def _flow_error(before: Ints, after: Ints) -> Estimate:
     """
     counts = flow_counts(before, after)
     origin = dense(counts.flow[:, 0])
-    different = np.bincount(origin, np.abs(counts.before - counts.after))
-    trips = np.bincount(origin, counts.before + counts.after)
+    different, trips = (
+        np.bincount(origin, weights).astype(np.float64)
+        for weights in (np.abs(counts.before - counts.after), counts.before + counts.after)
+    )
 
     def share_of_trips(different: Floats, trips: Floats) -> Floats:
         return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))
