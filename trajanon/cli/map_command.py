@@ -7,7 +7,6 @@ import trajanon
 from trajanon.cli.messages import tell
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
-from trajanon.maps.colours_and_tiles import STREET_MAP
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -18,10 +17,11 @@ if TYPE_CHECKING:
     from trajanon.release.snapping import RoadsToFollow
 
 _VIEWS = ("overlay", "side-by-side", "public")
+_TILES = "OpenStreetMap"  # as maps.colours_and_tiles, which loads folium
 _MARGIN = 0.01  # degrees, about a kilometre
 
 
-@options(tiles=STREET_MAP)
+@options(tiles=_TILES)
 def draw(
     files: list[Path] | None = None,
     *,
@@ -49,7 +49,7 @@ def draw(
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
 
-    street_map = None if offline or (tiles or "").lower() == "none" else tiles or STREET_MAP
+    street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     inputs = [*paths, report_path(release), *([roads] if roads else [])]
     with replacing(out, inputs=inputs, public=[out] if is_public else []) as (draft,):
         if is_public:
