@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.gaps_and_stays import keep, stays_of
 from trajanon.extract.home_zones import Circles, Radius
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import radii, wrapped
 
 _SURE = 1.01  # a factor: the error of the plane about each centre is below 1 %
