@@ -13,7 +13,6 @@ from math import dist, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
@@ -188,6 +187,8 @@ def zone_centres(
     Floats
         Latitude and longitude, shape (circles, 2); the radius of each is ``radius.circle``.
     """
+    from scipy.spatial import cKDTree  # extraction has circles, but does not wait for scipy
+
     ends = _ends(points, rules)
     stays = _stays(points, rules)
     candidates = np.concatenate([ends, places, stays])
