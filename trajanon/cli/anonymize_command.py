@@ -150,7 +150,7 @@ def _release_file(
     from trajanon.extract import hidden
     from trajanon.grouping.refinements.annealing import compile_ahead
     from trajanon.release.report import report_path
-    from trajanon.shards.single_file import anonymize_file
+    from trajanon.shards.anonymize_one_file import anonymize_file
 
     places = None
     if public_places is not None:

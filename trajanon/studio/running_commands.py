@@ -18,7 +18,7 @@ from trajanon.cli.messages import LINES
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import enumerated
-from trajanon.evaluation.publisher import Publisher
+from trajanon.evaluation.publisher_and_licence import Publisher
 from trajanon.studio.fields import FIELDS_BY_NAME, field_names, in_words_of_the_page
 from trajanon.studio.form_to_commands import (
     DOOR,
