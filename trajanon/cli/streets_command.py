@@ -69,7 +69,8 @@ def streets(
     parts = ALL_DAY if hours is None else day_parts(hours)
     out = out or Path("speeds.csv" if kind == "speeds" else f"{kind}.parquet")
     files = _output_files(out, kind, parts)
-    inputs = [*_files_of(release), *map(Path, filter(None, (roads, od)))]
+    public_files = [Path(name) for name in (roads, od) if name is not None]
+    inputs = [*_files_of(release), *public_files]
     outputs = (*files, datasheet_path(out))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
         lines = lines_to_count(release)
