@@ -147,7 +147,7 @@ def _is_constant(column: Column, group: Ints) -> bool:
     """Return whether a column has one value in each group of rows, or none; -1 is no group."""
     pairs = pd.DataFrame({"group": group, "code": column.coded.code})
     is_known = (pairs >= 0).all(axis=1)
-    return pairs[is_known].drop_duplicates()["group"].is_unique
+    return bool(pairs[is_known].drop_duplicates()["group"].is_unique)
 
 
 def as_given(values: pd.Series) -> list[str | None]:
