@@ -18,7 +18,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
-from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
+from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile

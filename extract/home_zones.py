@@ -15,8 +15,8 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.gaps_and_stays import gaps_of, stays_of
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii
 
 _STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays

@@ -21,10 +21,10 @@ from trajanon.extract.gaps_and_stays import (
     split_at_gaps,
     with_limits,
 )
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.persons_numbered import Recordings
 from trajanon.extract.points import Points, batch
 from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
-from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.gaps_and_stays import keep, stays_of
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import EQUATOR, in_space, radii, wrapped
 
 _RADIUS = 2.5  # times the one asked for: one, one for the way to the centre, half for the anchor

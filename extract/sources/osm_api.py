@@ -37,7 +37,7 @@ from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.gpx import ApiPage, read_document
 from trajanon.extract.sources.reading import Reading

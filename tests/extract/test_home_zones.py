@@ -12,8 +12,8 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.home_zones import RADIUS, Radius, radius_of, zone_centres
 from trajanon.extract.one_persons_tracks import cut_places
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 
 RULES = Rules(max_pause=300.0, max_gap=2_000.0)

@@ -12,8 +12,8 @@ from tracks import GEOD, START, line, points, trace
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.gaps_and_stays import split_at_gaps
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
 

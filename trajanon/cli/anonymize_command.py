@@ -78,7 +78,7 @@ def anonymize(
     from trajanon.grouping.refinements.annealing import compile_ahead
     from trajanon.release.report import report_path
     from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
-    from trajanon.shards.single_file import anonymize_file
+    from trajanon.shards.anonymize_one_file import anonymize_file
 
     if not trajectories:
         raise BadInput("`trajectories` is empty: name the file that extract wrote")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.common.progress import Progress
     from trajanon.evaluation.evidence import Evaluation
-    from trajanon.evaluation.publisher import Publisher
+    from trajanon.evaluation.publisher_and_licence import Publisher
     from trajanon.release.snapping import RoadsToFollow
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
@@ -46,7 +46,7 @@ def evaluate(
     """
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.publisher import Publisher
+    from trajanon.evaluation.publisher_and_licence import Publisher
     from trajanon.evaluation.release_certificate import certificate, processing_record
     from trajanon.release.release import json_report
     from trajanon.release.report import datasheet_path, report_path

@@ -10,11 +10,11 @@ from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed
 from trajanon.common.declared_options import SUGGESTED_K
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
+from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 
 if TYPE_CHECKING:
     from trajanon.extract.earth.area import AreaLike, Region
-    from trajanon.extract.rules import Limit
+    from trajanon.extract.options_and_defaults import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
 

@@ -192,7 +192,7 @@ def _metres(text: str) -> float | None:
 def _write_table(path: Path, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
     """Write a table in the format that the suffix of its file says."""
     from trajanon.evaluation.counts_datasheet import facts
-    from trajanon.files.vector_formats import write_layer
+    from trajanon.files.geopackage_geojson_gpx_csv import write_layer
 
     attribution = table.attrs["attribution"]
     match path.suffix.lower():

@@ -23,7 +23,7 @@ from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
-from trajanon.evaluation.publisher import Publisher, check_licence
+from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.usefulness import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
@@ -37,7 +37,7 @@ from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.local_time import departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 

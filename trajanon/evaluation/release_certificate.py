@@ -19,7 +19,7 @@ from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
-from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
+from trajanon.evaluation.publisher_and_licence import OSM_LICENCE, Publisher
 from trajanon.release.people_left import few_left
 from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings

@@ -17,7 +17,7 @@ from trajanon.trajectories.distances import (
     until_rest,
 )
 from trajanon.trajectories.geodesy import cells
-from trajanon.trajectories.times import time_errors
+from trajanon.trajectories.release_timing import time_errors
 
 OD_CELLS = {"0.5 km": 500.0, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}
 """Metres of cells of origins and destinations, by name: from a neighbourhood to a district."""

@@ -17,7 +17,7 @@ from trajanon.cli.options import MAP, TRAJECTORIES
 from trajanon.cli.run_commands import Table, words_of
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import enumerated
-from trajanon.evaluation.publisher import Publisher
+from trajanon.evaluation.publisher_and_licence import Publisher
 from trajanon.studio.command_process import Answer, Spoken, lines_of, start
 from trajanon.studio.fields import BY_NAME, Choice, in_words_of_the_page, name_of_data, names_of
 from trajanon.studio.results import Columns, Evaluation, MadeRelease, Remedy, changes_of

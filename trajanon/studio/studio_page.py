@@ -12,7 +12,7 @@ from nicegui import Client, app, background_tasks, ui
 
 from trajanon.cli.options import MAP
 from trajanon.data import sample
-from trajanon.evaluation.publisher import Publisher
+from trajanon.evaluation.publisher_and_licence import Publisher
 from trajanon.studio.fields import AREA, BY_NAME, FIELDS, USUAL_ROLES, Choice, FormField
 from trajanon.studio.files_choices_and_commands import LOOK, PAGE, RELEASE, Problem, Work
 from trajanon.studio.results import MadeRelease, Remedy, changes_of, sentences_of_extraction

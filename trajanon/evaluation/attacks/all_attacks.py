@@ -5,7 +5,7 @@ from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest
 from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.trajectories.times import HOUR
+from trajanon.trajectories.local_time import HOUR
 
 
 def attacks(published: Published) -> list[Attack]:
