@@ -176,8 +176,8 @@ def nearest_ways(network, begin_state, wanted_count, limit, search, number):
     reverse = begin_state ^ 1
     is_dead_end = network.first[start + 1] - network.first[start] <= 1
 
-    # Dijkstra's search, which ends as soon as all wanted nodes are reached. As searches have numbers,
-    # no array is filled anew: what another search has written counts as unknown.
+    # Dijkstra's search, which ends as soon as all wanted nodes are reached. By the numbers of
+    # searches no array is filled anew: what another search has written counts as unknown.
     size = 1
     waiting[0] = start
     minus_cost[0] = 0.0
