@@ -69,7 +69,7 @@ class NearStreets(NamedTuple):
     segment: NDArray[np.int64]  # the nearest one of the street, (n, m, streets)
     metres: NDArray[np.float64]  # from the point, (n, m, streets)
     share: NDArray[np.float64]  # of the segment before the place nearest to the point, likewise
-    count: NDArray[np.int64]  # how many streets each point has, (n, m)
+    street_counts: NDArray[np.int64]  # how many streets each point has, (n, m)
 
 
 class Paths(NamedTuple):
@@ -80,7 +80,7 @@ class Paths(NamedTuple):
     score: NDArray[np.float64]  # log-likelihood of the best path up to there, (m, 2 streets)
     # The place, in this table, of the state at the point before; -1 for none, (m, 2 streets).
     before: NDArray[np.int64]
-    count: NDArray[np.int64]  # how many states each point has, (m,)
+    state_counts: NDArray[np.int64]  # how many states each point has, (m,)
 
 
 class Workspace(NamedTuple):
@@ -226,9 +226,9 @@ def begin_paths(network, near, spread, paths):
 
     ``spread`` is how far, in metres, the line lies off its road.
     """
-    for point in range(near.count.shape[0]):
+    for point in range(near.street_counts.shape[0]):
         count = 0
-        for rank in range(near.count[point]):
+        for rank in range(near.street_counts[point]):
             segment = near.segment[point, rank]
             street = network.street[segment]
             along = network.before[segment] + near.share[point, rank] * network.length[segment]
@@ -241,7 +241,7 @@ def begin_paths(network, near, spread, paths):
                     paths.score[point, count] = -0.5 * (near.metres[point, rank] / spread) ** 2
                     paths.before[point, count] = -1
                     count += 1
-        paths.count[point] = count
+        paths.state_counts[point] = count
 
 
 @bare
@@ -288,7 +288,7 @@ def extend_paths(network, matching, straight, point, spread, room, number):
     search = room.search
     gained = room.gained
     limit = 2.0 * straight + matching.slack
-    states = paths.state[point, : paths.count[point]]
+    states = paths.state[point, : paths.state_counts[point]]
     offset = paths.offset[point]
     score = paths.score[point]
     before = paths.before[point]
@@ -299,7 +299,7 @@ def extend_paths(network, matching, straight, point, spread, room, number):
         score[j] = -np.inf
 
     reached = False
-    for i in range(paths.count[point - 1]):
+    for i in range(paths.state_counts[point - 1]):
         score_before = paths.score[point - 1, i]
         if score_before == -np.inf:
             continue
@@ -346,8 +346,8 @@ def spread_from_roads(near, distances):
     ``distances``, (m,), is room for sorting these.
     """
     count = 0
-    for point in range(near.count.shape[0]):
-        if near.count[point]:
+    for point in range(near.street_counts.shape[0]):
+        if near.street_counts[point]:
             nearest = near.metres[point, 0]
             insert_rising(distances, distances, count, nearest, nearest)
             count += 1
@@ -371,10 +371,10 @@ def match_lines(network, matching, points, near_all, first, room, matched):
     number = 0
     paths = room.paths
 
-    for i in range(near_all.count.shape[0]):
+    for i in range(near_all.street_counts.shape[0]):
         line = first + i
         near = NearStreets(
-            near_all.segment[i], near_all.metres[i], near_all.share[i], near_all.count[i]
+            near_all.segment[i], near_all.metres[i], near_all.share[i], near_all.street_counts[i]
         )
 
         # Used twice: for how far the line lies from its road, and how much longer its way is.
@@ -382,7 +382,7 @@ def match_lines(network, matching, points, near_all, first, room, matched):
         begin_paths(network, near, spread, paths)
 
         for point in range(1, m):
-            if paths.count[point] and paths.count[point - 1]:
+            if paths.state_counts[point] and paths.state_counts[point - 1]:
                 straight = straight_between(points[line, point - 1], points[line, point])
                 number = extend_paths(network, matching, straight, point, spread, room, number)
 
@@ -390,8 +390,8 @@ def match_lines(network, matching, points, near_all, first, room, matched):
         # of the piece before.
         best = -1
         for point in range(m - 1, -1, -1):
-            if best < 0 and paths.count[point]:
-                best = int(np.argmax(paths.score[point, : paths.count[point]]))
+            if best < 0 and paths.state_counts[point]:
+                best = int(np.argmax(paths.score[point, : paths.state_counts[point]]))
             matched.state[line, point] = -1
             matched.linked[line, point] = False
 
