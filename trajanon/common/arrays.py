@@ -36,6 +36,18 @@ def dense(labels: Column) -> Ints:
     return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
 
 
+def places_of_spans(begin: Ints | int, size: Ints) -> Ints:
+    """List the places begin, begin + 1, ... of each span, one span after another.
+
+    >>> places_of_spans(np.array([5, 20]), np.array([3, 2])).tolist()
+    [5, 6, 7, 20, 21]
+    >>> places_of_spans(0, np.array([3, 2])).tolist()  # the place of each in its span
+    [0, 1, 2, 0, 1]
+    """
+    places_before = np.cumsum(size) - size
+    return np.asarray(np.repeat(begin - places_before, size) + np.arange(size.sum()))
+
+
 def _dense_of_range(labels: Ints, values: int) -> Ints:
     """Renumber labels of 0..values-1 in the order in which they first appear."""
     first_place = np.full(values, len(labels))

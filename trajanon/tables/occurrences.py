@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Bools, Ints, dense, places_of_spans
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers import Cells, is_missing, read_numbers
 
@@ -95,8 +95,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
             both_hold = (column[combination] >= 0) & (column[fitting] >= 0)
             holders = fitting[both_hold]
             counts = person_counts[holders]
-            shift = np.repeat(borders[holders] - np.cumsum(counts) + counts, counts)
-            holding_persons = persons[np.arange(counts.sum()) + shift]
+            holding_persons = persons[places_of_spans(borders[holders], counts)]
 
             pairs = np.unique(np.repeat(combination[both_hold], counts) * n + holding_persons)
             counted, different = np.unique(pairs // n, return_counts=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.likeliest_ways import Places, Walk, likeliest_ways
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints, places_of_spans
 from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import in_parts
 from trajanon.evaluation.attacks.attack import Guessed
@@ -378,10 +378,7 @@ class _Map:
         count = int((end - begin).sum())
         if count > _PLACES_NEAR:
             begin, end = self._rows_within(point, metres * np.sqrt(_PLACES_NEAR / count))
-
-        # The numbers from each begin to its end, one range after another.
-        size = end - begin
-        return np.asarray(np.arange(size.sum()) + np.repeat(end - np.cumsum(size), size))
+        return places_of_spans(begin, end - begin)
 
     def _rows_within(self, point: Floats, metres: float) -> tuple[Ints, Ints]:
         """Find where the cells within reach begin and end in each row of the map; in order."""
@@ -405,8 +402,7 @@ def _cells_passed(begin: Floats, vector: Floats, way: Ints, columns: int, ways: 
     # Steps are shorter than cells, so that a hop skips none but for a corner.
     steps = np.ceil(np.hypot(*vector.T) / (0.75 * _CELL)).astype(np.int64)
     hop = np.repeat(np.arange(len(steps)), steps)
-    step = np.arange(len(hop)) - (np.cumsum(steps) - steps)[hop]
-    share = (step + 0.5) / steps[hop]
+    share = (places_of_spans(0, steps) + 0.5) / steps[hop]
     row, column = np.floor((begin[hop] + share[:, None] * vector[hop]) / _CELL).astype(np.int64).T
 
     turns = np.arctan2(vector[:, 1], vector[:, 0]) * (_HEADINGS / (2.0 * np.pi))
