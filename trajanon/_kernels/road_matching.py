@@ -420,6 +420,22 @@ def go_along(streets, count, metres, point):
 
 
 @bare
+def list_back(network, search, to_state, states, metres):
+    """List the states of the way that a search found to a state, the last of them first.
+
+    Fill in ``states``; return how many there are, and ``metres`` with those of their streets.
+    """
+    count = 0
+    node = entry_of(network, to_state)
+    while search.via[node] >= 0:
+        states[count] = search.via[node]
+        metres += network.street_length[states[count] // 2]
+        node = entry_of(network, states[count])
+        count += 1
+    return count, metres
+
+
+@bare
 def trace_ways(network, matching, points, matched, search, streets):
     """Follow matched lines along their streets, and fill in ``streets``; return how many there are.
 
@@ -467,15 +483,9 @@ def trace_ways(network, matching, points, matched, search, streets):
             )
             nearest_ways(network, from_state, np.int64(1), limit, search, mark)
 
-            # Its states, from the last to the first.
-            node = entry_of(network, to_state)
-            metres = rest_of_street + to_offset
-            between = 0
-            while search.via[node] >= 0:
-                states_between[between] = search.via[node]
-                metres += network.street_length[states_between[between] // 2]
-                node = entry_of(network, states_between[between])
-                between += 1
+            between, metres = list_back(
+                network, search, to_state, states_between, rest_of_street + to_offset
+            )
 
             # Places on the line, by the share of the way from point p - 1 to p.
             gone = rest_of_street
