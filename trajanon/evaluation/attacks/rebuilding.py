@@ -17,6 +17,7 @@ from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, groups_drawn
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.grouping.k_promise import member_weights
+from trajanon.release.perturbation import times_correlation
 
 # The map.
 _CELL = 12.0  # metres, a place on the map
@@ -164,7 +165,8 @@ def _smooth_times(remainder: Floats, others: Floats, noise: Floats) -> Floats:
     away = remainder - mean_of_others
     variance = max(float((away**2).mean() - np.trace(noise) / len(noise)), 0.0)
     variance = max(variance, float(others.var(axis=0).mean()), _ROUNDING**2)
-    covariance = variance * _correlation(len(remainder))
+    # Members stay on their side of the mean as moved times do: for some points.
+    covariance = variance * times_correlation(len(remainder), _POINTS_ON_A_SIDE)
     return np.asarray(mean_of_others + covariance @ np.linalg.solve(covariance + noise, away))
 
 
@@ -216,7 +218,7 @@ def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
         # A member is so far from the mean of the others.
         about_others = _roots(spread * (k / (k - 1)) ** 2 + _ROUNDING**2 * np.eye(2))
 
-        covariance = _covariance_along(about_others, _correlation(p))
+        covariance = _covariance_along(about_others, times_correlation(p, _POINTS_ON_A_SIDE))
         gain = np.linalg.solve(covariance + np.kron(noise, np.eye(2)), covariance).T
         way = mean_of_others + (gain @ (remainder - mean_of_others).ravel()).reshape(p, 2)
 
@@ -226,12 +228,6 @@ def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
 
     variance = 0.5 * np.trace(of_points, axis1=1, axis2=2)  # of both axes, on average
     return _Smoothed(way, np.sqrt(variance.clip(_ROUNDING**2)), about_others)
-
-
-def _correlation(points: int) -> Floats:
-    """Compute how long members stay on their side of the mean, as a correlation, (p, p)."""
-    place = np.arange(points)
-    return np.asarray(np.exp(-np.abs(place[:, None] - place) / _POINTS_ON_A_SIDE))
 
 
 def _smoothed_along(spread: Floats) -> Floats:
