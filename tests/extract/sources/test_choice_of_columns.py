@@ -9,7 +9,7 @@ import pytest
 from chosen_columns import MINUTES, NOTHING, PLACES, ROWS, SECONDS, TWO, chosen, refused, table
 
 from trajanon.common.columns_read import NamesHeld
-from trajanon.common.errors import BadInput, ColumnsUnclear
+from trajanon.common.errors import BadInput, ColumnsUnclear, TrajanonWarning
 from trajanon.extract.sources.choice_of_columns import columns_of_lines, is_row, used_columns
 from trajanon.extract.sources.column_roles import ONE_A_FILE
 from trajanon.extract.sources.reading import Reading
@@ -49,6 +49,23 @@ from trajanon.extract.sources.reading import Reading
             {"id": TWO, "time": SECONDS, "seq": range(ROWS)},
             {"order": "seq"},
             {"id": "id", "time": "time", "order": "seq"},
+        ),
+        # A whole time has no need of a day, nor one in UTC of a zone, unless they are named.
+        (
+            {"id": TWO, "time": SECONDS, "day": ["2024-05-01"] * ROWS, "tz": ["+02:00"] * ROWS},
+            {},
+            {"id": "id", "time": "time"},
+        ),
+        (
+            {"id": TWO, "time": SECONDS, "day": ["2024-05-01"] * ROWS, "tz": ["+02:00"] * ROWS},
+            {"date": "day", "zone": "tz"},
+            {"id": "id", "time": "time", "date": "day", "zone": "tz"},
+        ),
+        ({"id": TWO, "leg": TWO, "time": SECONDS}, {}, {"id": "id", "time": "time"}),
+        (
+            {"id": TWO, "leg": TWO, "time": SECONDS},
+            {"part": "leg"},
+            {"id": "id", "part": "leg", "time": "time"},
         ),
     ],
 )
@@ -127,6 +144,24 @@ def test_what_may_tell_recordings_apart_must_be_named(
     )
 
 
+def test_times_tell_no_recordings_apart() -> None:
+    assert chosen(table(time=SECONDS, sent=MINUTES))[0] == {"time": "time"}
+
+
+def test_tables_of_equal_columns_are_counted() -> None:
+    rows = table(id=TWO, time=SECONDS)
+    reading = Reading()
+    for tables in (1, 2):
+        used_columns(list(rows), rows, reading)
+        assert list(reading.tables.uses.values()) == [tables]
+
+
+def test_the_end_of_a_nested_name_may_count_rows() -> None:
+    rows = table(**{"time": SECONDS, "maker.id": range(ROWS)})
+    with pytest.warns(TrajanonWarning, match="'maker.id' .* a file is taken for one recording"):
+        used_columns(list(rows), rows, Reading(nested=True))
+
+
 @pytest.mark.parametrize(
     "car",
     [
@@ -170,6 +205,9 @@ def test_a_column_that_counts_rows_is_no_owner_and_that_is_said() -> None:
     assert len(warned) == 1
     _, warned, _ = chosen(table(time=SECONDS, id=rows_counted, user=rows_counted))
     assert len(warned) == 2
+    # Nor where a word stands in its place.
+    words = {"id": "file", "subject": "none"}
+    assert chosen(table(time=SECONDS, id=rows_counted, user=rows_counted), words)[1] == []
 
 
 def test_times_that_no_column_is_used_for_are_told_or_refused() -> None:
