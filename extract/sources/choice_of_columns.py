@@ -124,8 +124,8 @@ class _ChoiceOfColumns:
         # be finer than these; alone it is not trusted, as it may be the time of anything.
         may_have_another_name = bool(usual) if rule.finest else not fitting
         if may_have_another_name:
-            others = (name for name in head if name not in {*usual, *self._in_use})
-            fitting += [name for name in others if rule.fits_any_name(head, name)]
+            others = head.keys() - {*usual, *self._in_use}
+            fitting += [name for name in head if name in others and rule.fits_any_name(head, name)]
 
         if rule.finest and fitting:
             return _finest(head, fitting)
@@ -237,10 +237,9 @@ class _ChoiceOfColumns:
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""
         column = self.head[name]
-        if column.is_key or column.has_name_of_measure or column.measures_points:
+        if column.has_name_of_measure or column.measures_points or column.times is not None:
             return False
-        values_given = int((column.coded.code >= 0).sum())
-        return 1 < len(column.coded.values) < values_given and column.times is None
+        return 1 < len(column.coded.values) < np.count_nonzero(column.coded.code >= 0)
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""

@@ -61,6 +61,14 @@ from trajanon.extract.sources.reading import Reading
             {"date": "day", "zone": "tz"},
             {"id": "id", "time": "time", "date": "day", "zone": "tz"},
         ),
+        (
+            {"id": TWO, "time": SECONDS, "seq": range(ROWS), "nr": range(ROWS)},
+            {"order": "nr"},
+            {"id": "id", "time": "time", "order": "nr"},
+        ),
+        ({"id": TWO, "time": MINUTES, "k": range(ROWS)}, {}, {"id": "id", "time": "time"}),
+        # Of usual names the best, though another has more values.
+        ({"id": [*"abcdef"] * 2, "trip": TWO, "time": SECONDS}, {}, {"id": "trip", "time": "time"}),
         ({"id": TWO, "leg": TWO, "time": SECONDS}, {}, {"id": "id", "time": "time"}),
         (
             {"id": TWO, "leg": TWO, "time": SECONDS},
@@ -299,6 +307,24 @@ def test_a_first_line_with_two_numbers_is_a_row() -> None:
     )
 
 
+def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
+    lines = pd.DataFrame({"trip": ["a", "b"], "user": [["x"], ["y"]]})
+    with pytest.raises(BadInput, match=r"the column 'user' of .* holds lists, not a value a row"):
+        columns_of_lines(lines, [], Reading(what="t.gpkg"))
+
+
+def test_beside_coordinates_a_place_is_used_if_it_is_named() -> None:
+    rows = table(id=TWO, point=["POINT (2 40)"] * ROWS)
+    assert chosen(rows)[0] == {"id": "id"}
+    assert chosen(rows, {"place": "point"})[0] == {"place": "point"}
+
+
+def test_a_list_gives_way_to_another_column_of_coordinates() -> None:
+    rows = table(id=TWO, latitude=PLACES["lat"]).assign(lat=[[40.0, 2.0]] * ROWS)
+    used = used_columns(list(rows), rows, Reading())
+    assert used == {"lat": "latitude", "lon": "lon", "id": "id"}
+
+
 def nested(names: Sequence[str], said: Mapping[str, str] = NOTHING) -> dict[str, str]:
     rows = pd.DataFrame({name: ["a"] for name in names}).assign(**{"fix.lat": 40.0, "fix.lon": 2.0})
     return used_columns(list(rows), rows, Reading(what="t.json", columns=said, nested=True))
@@ -307,6 +333,7 @@ def nested(names: Sequence[str], said: Mapping[str, str] = NOTHING) -> dict[str,
 def test_the_end_of_a_nested_name_is_enough_if_it_is_the_only_one() -> None:
     places = {"lat": "fix.lat", "lon": "fix.lon"}
     assert nested(["ride.trip_id"]) == {**places, "id": "ride.trip_id"}
+    assert nested(["x.ride.trip_id"]) == {**places, "id": "x.ride.trip_id"}
     assert nested(["ride.trip_id", "ride.maker"], {"subject": "maker"}) == {
         **places,
         "id": "ride.trip_id",
