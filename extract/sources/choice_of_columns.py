@@ -239,7 +239,8 @@ class _ChoiceOfColumns:
         column = self.head[name]
         if column.has_name_of_measure or column.measures_points or column.times is not None:
             return False
-        return 1 < len(column.coded.values) < np.count_nonzero(column.coded.code >= 0)
+        values_given = int((column.coded.code >= 0).sum())
+        return 1 < len(column.coded.values) < values_given
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
