@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import made_of, takes_settings
+from trajanon.common.declared_options import settings_from, takes_settings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
@@ -212,8 +212,8 @@ def _planned(
             raise BadInput("windows need a spacing, and only cities have one: set `spacing=100`")
         options["spacing"] = city_spacing
 
-    rules = made_of(options, Rules)
-    reads = made_of(options, SourceOptions)
+    rules = settings_from(options, Rules)
+    reads = settings_from(options, SourceOptions)
     if reads.jobs > 1 and client is not None:
         raise BadInput(f"`jobs={reads.jobs}` and a cluster both read files: name one of them")
 

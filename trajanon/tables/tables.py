@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import HEAVIEST, MissingName, made_of, takes_settings
+from trajanon.common.declared_options import HEAVIEST, MissingName, settings_from, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
@@ -241,7 +241,7 @@ def microaggregate_table(
     3   52
     """
     k = check_k(k)
-    made_of(
+    settings_from(
         options, MicroaggregateSettings
     )  # refuses them before the table is read, which may take long
     for option, names in (("columns", columns), ("keep", keep)):
