@@ -14,7 +14,7 @@ from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.end_or_hour import inferred
 from trajanon.evaluation.attacks.known_tracks import Movement, Noise
-from trajanon.evaluation.attacks.next_trip import people_followed
+from trajanon.evaluation.attacks.next_trip import next_lines, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
@@ -160,7 +160,8 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
 
-    tried = [*attacks(seen), *attacks(seen.originals)]
+    after_known = None if seen.steps is None else next_lines(seen)
+    tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
     one_each = np.ones(len(averaged), np.int64)
     nameless = averaged.origin.source.unnamed
@@ -198,7 +199,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         **by_patience._asdict(),
         chained=drives,
-        followed=people_followed(seen, departure_days(averaged)),
+        followed=people_followed(seen, departure_days(averaged), after_known),
         inferred=inferred(seen),
         report=report,
     )
