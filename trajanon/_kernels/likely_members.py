@@ -230,7 +230,9 @@ def exchange_members(candidates, members, rest):
     Returned are how likely the last set is, as a logarithm, and the likelihood of all sets an
     exchange away that have other owners, as a share of its own.
     """
-    while True:
+    share = 0.0
+    is_likelier = True
+    while is_likelier:
         # The set is the first member, and the rest when that leaves.
         member = members[0]
         people_and_worth = lay_out_rest(candidates, rest, members, member, member)
@@ -238,10 +240,6 @@ def exchange_members(candidates, members, rest):
 
         # Two cost far more than one: they are tried where no single exchange is left.
         is_likelier, _ = make_best_exchange(candidates, members, rest, likelihood, 0)
-        if is_likelier:
-            continue
-        is_likelier, share_of_others = make_best_exchange(
-            candidates, members, rest, likelihood, REACH
-        )
         if not is_likelier:
-            return likelihood, share_of_others
+            is_likelier, share = make_best_exchange(candidates, members, rest, likelihood, REACH)
+    return likelihood, share

@@ -57,11 +57,9 @@ def _advice_on(nameless: Nameless | None) -> str:
 
 def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     """Count the different subjects in each group, shape (g,)."""
-    # The pairs below must fit into 64 bits.
-    if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
-        subjects = dense(subjects)
-
-    # Each pair of group and subject as one number: rows of two are sorted ten times as slowly.
+    # Each pair of group and subject as one number: rows of two are sorted ten times as slowly. It
+    # fits into 64 bits if subjects are numbered from 0.
+    subjects = dense(subjects)
     factor = int(subjects.max(initial=0)) + 1
     pairs = np.sort(labels * factor + subjects)
     is_new_pair = np.diff(pairs, prepend=-1) > 0

@@ -169,7 +169,6 @@ def _osm_columns_and_shapes(
     kinds_and_names = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
 
     ways = list[str]()
-    ends = list[Ints]()
     shapes = list[shapely.LineString]()
     first, last = ends_of_streets(network.street)
     for number, backward in zip(street, is_backward, strict=True):
@@ -177,14 +176,12 @@ def _osm_columns_and_shapes(
         step = -1 if backward else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
-        ends.append(osm.node[nodes[[0, -1]]])
         shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
 
-    from_node, to_node = np.array(ends).reshape(-1, 2).T
     tags_and_ends = {
         "osm_way": ways,
-        "from_node": from_node,
-        "to_node": to_node,
+        "from_node": osm.node[network.ends[street, is_backward]],
+        "to_node": osm.node[network.ends[street, 1 - is_backward]],
         "highway": [plain_text(kind) for kind, _ in kinds_and_names],
         "name": [plain_text(name) or None for _, name in kinds_and_names],
         "length_m": network.street_length[street].round(1),

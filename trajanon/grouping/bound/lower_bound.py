@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import EFFORTS, EffortName
+from trajanon.common.declared_options import EffortName, Settings, settings_from
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
@@ -150,8 +150,7 @@ def lower_bound(
         is_number = isinstance(upper, int | float | np.integer | np.floating)
         if not is_number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
             raise BadInput(f"upper must be the SSE of a partition, 0 or more (got {upper!r})")
-    if effort not in EFFORTS:
-        raise BadInput(f"`effort` {effort!r} is not known; choose from {', '.join(EFFORTS)}")
+    settings_from({"effort": effort}, Settings)  # refuses one that is not known
 
     column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
     records = loss.standardise(table, column_weights)
