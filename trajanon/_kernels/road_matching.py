@@ -428,6 +428,22 @@ def go_along(streets, count, metres, place):
 
 
 @bare
+def list_backward(network, search, to_state, states, metres):
+    """List the states of the way that a search found to a state, the last of them first.
+
+    Fill in ``states``; return how many there are, and ``metres`` with those of their streets added.
+    """
+    count = 0
+    node = entry_of(network, to_state)
+    while search.via[node] >= 0:
+        states[count] = search.via[node]
+        metres += network.street_length[states[count] // 2]
+        node = entry_of(network, states[count])
+        count += 1
+    return count, metres
+
+
+@bare
 def trace_ways(network, matching, points, matched, search, streets):
     """Follow matched lines along their streets, and fill in ``streets``; return how many there are.
 
@@ -471,16 +487,9 @@ def trace_ways(network, matching, points, matched, search, streets):
             limit = 2.0 * straight + matching.slack - rest_cost
             nearest_ways(network, from_state, np.int64(1), limit, search, number)
 
-            # Its states, from the last to the first.
-            node = entry_of(network, to_state)
-            metres = rest_of_street + to_offset
-            between_count = 0
-            while search.via[node] >= 0:
-                state = search.via[node]
-                states_between[between_count] = state
-                metres += network.street_length[state // 2]
-                node = entry_of(network, state)
-                between_count += 1
+            between_count, metres = list_backward(
+                network, search, to_state, states_between, rest_of_street + to_offset
+            )
 
             # Places on the line, by the share of the way from the point before.
             gone = rest_of_street
