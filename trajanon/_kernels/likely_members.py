@@ -61,9 +61,8 @@ def counts_as_other_set(owners, left, right, c, d, are_neighbours, is_last):
     left_owner = owners[left]
     right_owner = owners[right]
 
-    if (owners[c] == left_owner and owners[d] == right_owner) or (
-        owners[c] == right_owner and owners[d] == left_owner
-    ):
+    has_same_owners = owners[c] == left_owner and owners[d] == right_owner
+    if has_same_owners or (owners[c] == right_owner and owners[d] == left_owner):
         return False
 
     # The right member stays, and the left one changes; or the other way round.

@@ -24,24 +24,12 @@ def dense(labels: Column) -> Ints:
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
-    if len(labels) and labels.dtype.kind == "i":
-        lowest = int(labels.min())
-        values = int(labels.max()) - lowest + 1
-        # Whole numbers that lie close together are counted, which takes no table of hashes.
-        if values <= 2 * len(labels):
-            return _dense_of_range(labels - lowest, values)
+    if labels.dtype.kind == "i":
+        # By sorting twice: which label stands at each place, and which place each label stands at
+        # first.
+        _, first_place, label = np.unique(labels, return_index=True, return_inverse=True)
+        return np.asarray(np.argsort(np.argsort(first_place))[label])
 
     import pandas as pd  # tables without names do not wait for it
 
     return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
-
-
-def _dense_of_range(labels: Ints, values: int) -> Ints:
-    """Renumber labels of 0..values-1 in the order in which they first appear."""
-    first_place = np.full(values, len(labels))
-    # Assigned from the last place to the first: of several places of a label, the first stays.
-    first_place[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
-
-    new_number = np.empty(values, dtype=np.int64)
-    new_number[np.argsort(first_place)] = np.arange(values)  # what does not appear comes last
-    return np.asarray(new_number[labels])

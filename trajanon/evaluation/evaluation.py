@@ -143,8 +143,7 @@ def evaluate(
         problems=None if findings is None else findings.problems,
         curve=measured_curve,
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
-        streets=streets
-        and compared_streets(groups.slid, ReleasedLines.from_release(release), streets),
+        streets=streets and compared_streets(groups.slid, ReleasedLines.distinct(release), streets),
         publisher=publisher,
     )
 

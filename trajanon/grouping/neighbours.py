@@ -189,18 +189,21 @@ def in_batches_of_leaves(
     def compare_batch(batch_borders: Ints, stop: Event) -> None:
         compare(batch_borders, nearest, squares)
 
-    # Batches share a border: the last of one is where the first leaf of the next begins.
+    in_threads([partial(compare_batch, batch_borders) for batch_borders in in_batches(borders)])
+
+
+def in_batches(borders: Ints) -> list[Ints]:
+    """Divide the borders of leaves or blocks, which follow one another, into those of batches.
+
+    Batches share a border: the last of one is where the first leaf of the next begins.
+    """
     size = ceil(len(borders) / BATCHES)
-    starts = range(0, len(borders) - 1, size)
-    in_threads([partial(compare_batch, borders[begin : begin + size + 1]) for begin in starts])
+    return [borders[begin : begin + size + 1] for begin in range(0, len(borders) - 1, size)]
 
 
 def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:
     """Find the points of a tree nearest to each point: their distances and numbers, (n, count)."""
-
-    def query(part: Floats, stop: Event) -> tuple[Floats, Ints]:
-        distances, numbers = tree.query(part, k=range(1, count + 1))
-        return distances, numbers
-
-    distances, numbers = zip(*in_parts(query, points, _POINTS_PER_QUERY), strict=True)
+    ranks = range(1, count + 1)
+    parts = in_parts(lambda part, _: tree.query(part, k=ranks), points, _POINTS_PER_QUERY)
+    distances, numbers = zip(*parts, strict=True)
     return np.concatenate(distances), np.concatenate(numbers)

@@ -100,9 +100,8 @@ class Problem:
         """Return the neighbours of a table that is too large to be searched in one piece."""
         known = self.neighbours
         # The neighbours of the whole table are of no use to a part of it.
-        if known is None or known.records is not self.records:
-            return None
-        return known if known.large else None
+        is_large = known is not None and known.records is self.records and known.large
+        return known if is_large else None
 
 
 def whole_problem(

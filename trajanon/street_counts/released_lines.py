@@ -31,7 +31,7 @@ class ReleasedLines:
     k: int | None = None  # different people behind each line, at least; None where not known
 
     @classmethod
-    def from_release(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
+    def distinct(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
         """Select each line of a release once."""
         line_of_row = line_numbers(release.points, release.times)
         first = np.unique(line_of_row, return_index=True)[1]
@@ -100,7 +100,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     # Only the holder's report says whether k is of people.
     k = report.k if report is not None and report.counted == "subjects" else None
     rows = release.trajectories if isinstance(release, Release) else read_release(release)
-    return ReleasedLines.from_release(rows, k)
+    return ReleasedLines.distinct(rows, k)
 
 
 def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:

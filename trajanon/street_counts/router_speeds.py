@@ -134,8 +134,7 @@ class _Drives(NamedTuple):
         """Compute how many seconds later than expected each line is, as far as is believed."""
         expected = self.expected(pace)
         least, most = _BELIEVED
-        believed = np.clip(self.seconds, least * expected, most * expected)
-        return believed - expected
+        return np.clip(self.seconds, least * expected, most * expected) - expected
 
     def paces(self, states: int) -> Floats:
         """Compute the pace of each state, in seconds a metre, (states,)."""

@@ -178,7 +178,7 @@ def _osm_columns_and_shapes(
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
         shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
 
-    tags_and_ends = {
+    columns = {
         "osm_way": ways,
         "from_node": osm.node[network.ends[street, is_backward]],
         "to_node": osm.node[network.ends[street, 1 - is_backward]],
@@ -186,7 +186,7 @@ def _osm_columns_and_shapes(
         "name": [plain_text(name) or None for _, name in kinds_and_names],
         "length_m": network.street_length[street].round(1),
     }
-    return pd.DataFrame(tags_and_ends), shapes
+    return pd.DataFrame(columns), shapes
 
 
 def _longest_ways(network: Network, way: Ints) -> Ints:

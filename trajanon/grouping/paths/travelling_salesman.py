@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import chain, pairwise, permutations
-from math import ceil
 from threading import Event
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
 from trajanon.grouping.loss import group_means, members_of_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
-from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
+from trajanon.grouping.neighbours import Approximate, Neighbours, in_batches, neighbours_of
 from trajanon.grouping.problem import Problem
 
 FEWEST_FOR_MOVES = 5
@@ -376,12 +375,7 @@ def _path_in_blocks(problem: Problem, large: Approximate) -> Ints:
             paths.append(rows[_shortened(block, find_first, lists, or_opt=True)])
         return paths
 
-    # Batches share a border, at which one ends and the next begins.
-    blocks_per_batch = ceil(len(block_borders) / BATCHES)
-    jobs = [
-        partial(paths_of, block_borders[first : first + blocks_per_batch + 1])
-        for first in range(0, len(block_borders) - 1, blocks_per_batch)
-    ]
+    jobs = [partial(paths_of, batch_borders) for batch_borders in in_batches(block_borders)]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
     return joined_paths(large.points, list(chain.from_iterable(batches)))
