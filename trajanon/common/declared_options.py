@@ -55,7 +55,6 @@ MissingName = Literal["refuse", "drop", "keep"]
 
 METHOD_NAMES = get_args(MethodName)
 REFINEMENT_NAMES = get_args(RefinementName)
-ROWS = get_args(RowsName)
 
 _AS_PUBLISHED: dict[str, Any] = {
     "align": False,

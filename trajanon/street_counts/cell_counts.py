@@ -86,9 +86,8 @@ def cell_counts(
     part = parts_of(times_at(lines.times, line, points_before), lines.clock, parts)
     counts = counts_of(passages({"cell": cell}, line, part), lines)
 
-    counted = counts.table["cell"].to_numpy()
-    is_square = resolution is None
-    names, shapes = _squares_drawn(counted, width) if is_square else _hexagons_drawn(counted)
+    cell = counts.table["cell"].to_numpy()
+    names, shapes = _squares_drawn(cell, width) if resolution is None else _hexagons_drawn(cell)
     return table_of_counts(pd.DataFrame({"cell": names}), shapes, counts, lines, parts)
 
 

@@ -160,12 +160,11 @@ class _Drives(NamedTuple):
 
         ``part`` is the number of that in which each line begins, (n,), or -1.
         """
-        is_counted = part >= 0
-        counted_part = part[is_counted]
         expected = self.trips * self.expected(pace)
         delays = self.trips * self.delays(pace)
-        delay_sums = np.bincount(counted_part, delays[is_counted], parts)
-        expected_sums = np.bincount(counted_part, expected[is_counted], parts)
+        # The sums of lines in no part come first, and are dropped.
+        delay_sums = np.bincount(part + 1, delays, parts + 1)[1:]
+        expected_sums = np.bincount(part + 1, expected, parts + 1)[1:]
         prior = _PRIOR_OF_PART * expected.sum() / max(self.trips.sum(), 1)
         return np.asarray(1.0 + delay_sums / np.maximum(expected_sums + prior, 1.0))
 

@@ -123,9 +123,8 @@ def count_on_streets(
         hops_on_roads += float((trips * (ways.left - ways.entered)).sum())
 
         least_metres = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
-        is_counted = ways.metres >= least_metres
-        state = {"state": ways.state[is_counted]}
-        passed = passages(state, ways.line[is_counted], part[is_counted])
+        counted = ways.metres >= least_metres
+        passed = passages({"state": ways.state[counted]}, ways.line[counted], part[counted])
         in_batch = counts_of(passed, batch)
         trips_counted += in_batch.trips_counted
 
