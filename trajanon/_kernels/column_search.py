@@ -290,6 +290,7 @@ def search_group(pricing, search, size, least, nodes, place):
 
     depth = _ROOT
     while depth > 0 and nodes > 0:
+        # With the cheapest candidates that are left, at places first..end - 1, it earns at most:
         first = search.next_places[depth]
         end = first + size - depth
         at_most = search.earned[depth] - search.costs[depth, first:end].sum()

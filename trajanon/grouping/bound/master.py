@@ -110,8 +110,8 @@ class Master:
     ) -> tuple[Ints, bool]:
         """Choose columns that hold each record once, by branch and bound.
 
-        ``nodes``, ``gap`` (relative) and ``checks`` are its limits. Returned are the labels, (m,),
-        and whether no limit was met.
+        ``nodes``, ``gap`` (relative) and ``checks`` (how often it may ask whether to go on) are its
+        limits. Returned are the labels, (m,), and whether no limit was met.
         """
         # The groups of the incumbent are the first columns, so there is a solution to begin with.
         incumbent = np.arange(self._incumbent.max() + 1)

@@ -37,7 +37,7 @@ PATH_BLOCK = 1_000
 _STEPS_PER_SUM = 10_000  # whose lengths a thread adds up at once
 _LISTS_PER_PART = 500  # whose distances a thread measures at once
 _KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
-_JOURNAL = 100_000  # reversals of a stretch that can be taken back
+_MOST_REVERSALS = 100_000  # reversals of a stretch that can be taken back
 _FARTHEST_EXPONENT = 10  # farther than 2^10 standard deviations from the mean, records are scaled
 
 _TASK = "Finding a short path"
@@ -342,7 +342,7 @@ def tour_through(
         position=np.empty(n + 1, dtype=np.int64),
         queue=np.concatenate([path, [n, 0, n + 1]]),  # all n + 1 cities, from place 0 on
         queued=np.ones(n + 1, dtype=np.bool_),
-        journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
+        journal=np.zeros(2 * _MOST_REVERSALS + 1, dtype=np.int64),
         plan=np.zeros((4, 2), dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
