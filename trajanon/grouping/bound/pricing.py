@@ -187,7 +187,7 @@ def _searched_round_each(
     """Search round each record as the root, some at a time, in threads."""
     parts = in_parts(search, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
     return FoundGroups(
-        groups=[group for part in parts for group in part.groups],
+        groups=list(chain.from_iterable(part.groups for part in parts)),
         at_most=np.concatenate([part.at_most for part in parts]),
         complete=all(part.complete for part in parts),
     )
