@@ -28,10 +28,10 @@ def dense(labels: Column) -> Ints:
     [0, 0, 1, 2, 1]
     """
     if labels.dtype.kind == "i":
-        # By sorting twice: which label stands at each place, and which place each label stands at
-        # first.
-        _, first_place, label = np.unique(labels, return_index=True, return_inverse=True)
-        return np.asarray(np.argsort(np.argsort(first_place))[label])
+        # Numbered by their own size first, labels are then ranked by where each first stands.
+        _, first_place, number = np.unique(labels, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(first_place))
+        return np.asarray(rank[number])
 
     import pandas as pd  # tables without names do not wait for it
 
