@@ -95,9 +95,7 @@ class TrajectoryGroups:
             lines = rounded(self.means)
         else:
             width = self.widths.places
-            lines = perturbed(
-                trajectories.points, self.means, labels, key, width, trajectories.subject
-            )
+            lines = perturbed(points, self.means, labels, key, width, trajectories.subject)
 
         if trajectories.unit != "day":
             return lines
@@ -172,15 +170,7 @@ class TrajectoryGroups:
         key = self.plan.key
         if key is None or self.widths is None:
             return timing.clock.rounded(group_means(seconds, labels))
-        return perturbed_times(
-            trajectories.points,
-            seconds,
-            labels,
-            timing.clock,
-            key,
-            self.widths,
-            trajectories.subject,
-        )
+        return perturbed_times(points, seconds, labels, timing.clock, key, self.widths, subject)
 
     @property
     def errors_of_times(self) -> dict[str, Floats]:
