@@ -10,9 +10,9 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.maps.colours_and_tiles import PALETTE, RAMP
-from trajanon.release.originals import Matched, matched
+from trajanon.release.originals import Matched
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import NOT_TOGETHER, Report
+from trajanon.release.report import Report
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.distances import displacement, lengths, until_rest
 from trajanon.trajectories.geodesy import metres_between
@@ -36,15 +36,6 @@ class Drawing(NamedTuple):
     about: dict[str, Any]  # the text of the panel, and lists with a value for each group drawn
     layers: dict[str, Any]  # by name
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
-
-
-def match(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
-    """Find the released line of each group."""
-    originals = report.released_of(trajectories)
-    try:
-        return matched(originals, release, report)
-    except BadInput as error:  # labels that are no groups are those of another report, too
-        raise BadInput(NOT_TOGETHER) from error
 
 
 def released_alone(release: ReleasedTrajectories) -> Drawing:

@@ -94,9 +94,8 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
         for name, help, group in _listed(command.__name__):
             parameter = parameters[name]
             text, default = _text_and_default(help, words) if help else usual_helps[name]
-            typer_option = _typer_option(parameter, text, default, group)
-            annotation = Annotated[_typer_type(parameter), typer_option]
-            declared.append(parameter.replace(annotation=annotation))
+            option = _typer_option(parameter, text, default, group)
+            declared.append(parameter.replace(annotation=Annotated[_typer_type(parameter), option]))
         command.__signature__ = plain.replace(parameters=declared)  # type: ignore[attr-defined]
         return command
 
