@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.likeliest_ways import Places, Walk, likeliest_ways
+from trajanon._kernels.likeliest_ways import Hops, Places, Walk, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_parts
@@ -193,8 +193,8 @@ def _guesses(
     deviation = np.sqrt(np.trace(noise) / len(noise))
     whitening = np.broadcast_to(np.eye(2) / (deviation + _ROUNDING), (len(remainder), 2, 2))
     factors = _noise_factors(noise / deviation**2, whitening)
-    hop = np.array([spacing, _HOP_VARIANCE, _HEADING_VARIANCE])
-    walk = likeliest_ways(places, remainder, whitening, factors, hop)
+    hops = Hops(float(spacing), _HOP_VARIANCE, _HEADING_VARIANCE)
+    walk = likeliest_ways(places, remainder, whitening, factors, hops)
     on_map = _mean_way(places, walk)
     return remainder, smoothed.way, on_map, 0.5 * (smoothed.way + on_map)
 
