@@ -26,7 +26,7 @@ from trajanon._kernels.road_matching import (
     room_for,
     trace_ways,
 )
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints, places_of_spans
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.release_contents import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
@@ -266,8 +266,7 @@ def near_streets(
     pair = np.flatnonzero(is_nearest & (metres <= matching.reach))
     pair = pair[np.lexsort((segment[pair], metres[pair], point[pair]))]
     places_of_point = np.bincount(point[pair], minlength=len(lat))
-    first_place = np.cumsum(places_of_point) - places_of_point
-    rank = np.arange(len(pair)) - np.repeat(first_place, places_of_point)
+    rank = places_of_spans(0, places_of_point)
     is_tried = rank < matching.streets
     pair = pair[is_tried]
     rank = rank[is_tried]
