@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.time_zone_column import are_zones
 from trajanon.extract.sources.timestamps import are_times_of_day, may_be_gps_seconds
@@ -129,7 +129,7 @@ ROLES: Mapping[str, Role] = {
         fits=_TESTS.get(row["role"], lambda head, name: True),
         fits_unnamed=_TESTS_UNNAMED.get(row["role"], lambda head, name: False),
     )
-    for row in rows_beside(__file__, "column_roles.csv")
+    for row in table_beside(__file__, "column_roles.csv")
 }
 """Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
 movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a

@@ -61,9 +61,8 @@ def counts_as_other_set(owners, left, right, c, d, are_neighbours, is_last):
     left_owner = owners[left]
     right_owner = owners[right]
 
-    if (owners[c] == left_owner and owners[d] == right_owner) or (
-        owners[c] == right_owner and owners[d] == left_owner
-    ):
+    has_same_owners = owners[c] == left_owner and owners[d] == right_owner
+    if has_same_owners or (owners[c] == right_owner and owners[d] == left_owner):
         return False
 
     # The right member stays, and the left one changes; or the other way round.
@@ -230,7 +229,9 @@ def exchange_members(candidates, members, rest):
     Returned are how likely the last set is, as a logarithm, and the likelihood of all sets an
     exchange away that have other owners, as a share of its own.
     """
-    while True:
+    share = 0.0
+    is_likelier = True
+    while is_likelier:
         # The set is the first member, and the rest when that leaves.
         member = members[0]
         people_and_worth = lay_out_rest(candidates, rest, members, member, member)
@@ -238,10 +239,6 @@ def exchange_members(candidates, members, rest):
 
         # Two cost far more than one: they are tried where no single exchange is left.
         is_likelier, _ = make_best_exchange(candidates, members, rest, likelihood, 0)
-        if is_likelier:
-            continue
-        is_likelier, share_of_others = make_best_exchange(
-            candidates, members, rest, likelihood, REACH
-        )
         if not is_likelier:
-            return likelihood, share_of_others
+            is_likelier, share = make_best_exchange(candidates, members, rest, likelihood, REACH)
+    return likelihood, share

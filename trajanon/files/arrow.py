@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import other_encoding, regular
+from trajanon.common.inputs import encoding_problem, regular
 from trajanon.common.number_text import number_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]
         if "Parquet" in file_type and ("Invalid UTF8" in reason or isinstance(error, UnicodeError)):
             reason = "it holds texts that are not UTF-8: write it anew"
         elif isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
-            reason = f"it {other_encoding(getattr(error, 'object', b''))}"
+            reason = f"it {encoding_problem(getattr(error, 'object', b''))}"
         raise FileProblem(f"cannot read {source} as {file_type}: {reason}") from error
 
 

@@ -119,7 +119,7 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
     """Open a part, which Arrow reads without threads of its own: see `arrow.opened_parquet`."""
     where = f"{folder}/{name}"
-    with folder.named(name), arrow.reading(where), folder.open(name) as stream:
+    with folder.naming_errors(name), arrow.reading(where), folder.open(name) as stream:
         yield arrow.parquet_file(stream, where)
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import PAIR, ReleaseSettings, TimesName
+from trajanon.common.declared_options import LEAST_K, ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typed
 from trajanon.common.number_text import UnitName, number_of
@@ -223,7 +223,7 @@ class Report(Struct, frozen=True, kw_only=True):
     notice: str
     unit: UnitName = "trajectory"
     n: Annotated[int, msgspec.Meta(ge=1)]
-    k: Annotated[int, msgspec.Meta(ge=PAIR, le=sys.maxsize)]
+    k: Annotated[int, msgspec.Meta(ge=LEAST_K, le=sys.maxsize)]
     counted: Literal["subjects", "records"]
     as_published: bool = False
     groups: Whole
