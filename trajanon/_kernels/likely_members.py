@@ -137,8 +137,7 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
     # The square of the mean noise is that of the sum over people, by the square of their number.
     square = 0.0
     worth += rest.worths[c]
-    if held == 0:
-        people_count += 1.0
+    people_count += 1.0 if held == 0 else 0.0
 
     if c == d:
         for column in range(noise.shape[1]):
@@ -148,8 +147,7 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
 
     worth += rest.worths[d]
     if person != candidates.people[d]:
-        if rest.held[candidates.people[d]] == 0:
-            people_count += 1.0
+        people_count += 1.0 if rest.held[candidates.people[d]] == 0 else 0.0
         for column in range(noise.shape[1]):
             value = rest.total[column] + rest.added[c, column] + rest.added[d, column]
             square += value * value

@@ -150,9 +150,10 @@ def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
 
 @contextmanager
 def local_copy(url: str) -> Iterator[Path]:
-    """Copy a file or folder, and what stands beside it; put back what is written beside it.
+    """Copy a file or folder, and what stands beside it, to scratch for the block.
 
-    What stands beside a release, such as its report, has its name and another end.
+    What the block writes beside it is put back to the URL. What stands beside a release, such as
+    its report, has its name and another end.
     """
     folder_url, _, name = url.rstrip("/").rpartition("/")
     remote = Folder(folder_url)

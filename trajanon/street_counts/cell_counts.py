@@ -121,9 +121,9 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
     hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
     share_of_hop = places_of_spans(0, places_on_hop) / np.maximum(places_on_hop[hop] - 1, 1)
 
-    way = end - start
-    way[:, 1] = wrapped(way[:, 1])
-    place = start[hop] + share_of_hop[:, None] * way[hop]
+    degrees = end - start
+    degrees[:, 1] = wrapped(degrees[:, 1])
+    place = start[hop] + share_of_hop[:, None] * degrees[hop]
     line, point = np.divmod(hop, m - 1)
     # The end of a hop is still on it, not on the next one: the last has none.
     return line, place, point + np.minimum(share_of_hop, 1.0 - 1e-9)
