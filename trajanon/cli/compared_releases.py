@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import trajanon
 from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
-from trajanon.common.declared_options import PAIR
+from trajanon.common.declared_options import LEAST_K
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
             run_method(method, half, published)
             return read_any(published, trips.points.shape[1]).points
 
-        halves = published_halves(trips, PAIR, publish, progress=progress)
-    return measured_halves(trips, halves, PAIR)
+        halves = published_halves(trips, LEAST_K, publish, progress=progress)
+    return measured_halves(trips, halves, LEAST_K)
 
 
 def _show(audit: "Audit") -> None:
