@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import FileProblem
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
@@ -217,15 +217,9 @@ class _GatheredRows(ExitStack):
 
     def add(self, place: Ints, owners: Sequence[Owner], values: Floats) -> None:
         """Add rows, by columns, and their owners as places in a list of these."""
-        numbers_of_owners = [
-            (
-                self._owners.setdefault(owner, len(self._owners)),
-                self._ids.setdefault(owner.id, len(self._ids)),
-            )
-            for owner in owners
-        ]
-        of_rows = np.array(numbers_of_owners, np.float64).reshape(-1, 2)[place]
-        self._held.append(np.vstack([values, of_rows.T]))
+        owner_numbers = numbers_by_appearance(owners, self._owners)
+        id_numbers = numbers_by_appearance((owner.id for owner in owners), self._ids)
+        self._held.append(np.vstack([values, owner_numbers[place], id_numbers[place]]))
         if len(place):
             self.last_id = owners[place[-1]].id
         if sum(rows.shape[1] for rows in self._held) > HELD:
@@ -309,14 +303,11 @@ class _TracesOfOwners:
                 only_key[owner.id] = key if only_key.get(owner.id, key) == key else None
 
         trace_numbers: dict[tuple[str, str | None, int], int] = {}
-        number_of_owner = [
-            trace_numbers.setdefault(
-                (owner.id, key_of_name[owner.subject] or only_key.get(owner.id), owner.piece),
-                len(trace_numbers),
-            )
+        ids_persons_and_pieces = (
+            (owner.id, key_of_name[owner.subject] or only_key.get(owner.id), owner.piece)
             for owner in owners
-        ]
-        self._trace_of_owner = np.array(number_of_owner, np.int64)
+        )
+        self._trace_of_owner = numbers_by_appearance(ids_persons_and_pieces, trace_numbers)
         self._traces = list(trace_numbers)  # id, person and piece of each
 
     def __call__(self, rows: Floats) -> Iterator[Trace]:

@@ -11,9 +11,9 @@ from trajanon.evaluation.usefulness import flow_counts, flows
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import cells
-from trajanon.trajectories.local_time import DAY, HOUR
 
 TASKS = ("lengths", "volumes", "speeds", "travel times", "OD 1 km", "OD 2 km", "hours")
 """What counts and lines are used for, in the order of the pages."""
@@ -164,10 +164,8 @@ def _flow_error(before: Ints, after: Ints) -> Estimate:
     """
     counts = flow_counts(before, after)
     origin = dense(counts.flow[:, 0])
-    different, trips = (
-        np.bincount(origin, weights).astype(np.float64)
-        for weights in (np.abs(counts.before - counts.after), counts.before + counts.after)
-    )
+    different = np.bincount(origin, np.abs(counts.before - counts.after)).astype(np.float64)
+    trips = np.bincount(origin, counts.before + counts.after).astype(np.float64)
 
     def share_of_trips(different: Floats, trips: Floats) -> Floats:
         return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))

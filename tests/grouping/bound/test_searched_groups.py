@@ -6,24 +6,24 @@ from hypothesis import strategies as st
 from pricings import peoples, random_pricing, seeds
 
 from trajanon._kernels.column_search import room_for, search_groups
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.grouping.bound.pricing import FoundGroups, groups_within, search_best, with_cuts
 
 
 def test_a_search_without_room_says_so() -> None:
     _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    room = room_for(pricing, 50, every=True)
-    assert search_groups(pricing, room, np.arange(40), 0.0, 10**6, np.zeros(40)) == (False, 50)
+    room = room_for(pricing, 50, finds_all=True)
+    assert not search_groups(pricing, room, np.arange(40), 0.0, 10**6, np.zeros(40))
     assert room.sizes.all()
 
 
 def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
     _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    room = room_for(pricing, 40, every=False)
+    room = room_for(pricing, 40, finds_all=False)
     roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
-    assert search_groups(pricing, room, roots, 0.0, 10**6, most)[0]
+    assert search_groups(pricing, room, roots, 0.0, 10**6, most)
     for nodes in (1, 2, 3, 4, 1000):
-        complete, _ = search_groups(pricing, room, roots, 0.0, nodes, at_most)
+        complete = search_groups(pricing, room, roots, 0.0, nodes, at_most)
         assert (at_most >= most).all()
         assert complete == (nodes > 100)
         assert complete == bool((at_most == most).all())
@@ -98,9 +98,9 @@ def test_the_search_is_the_same_on_one_core_and_two(
             return search_best(pricing, 0.0, 50)
         return groups_within(pricing, 0.1, room)
 
-    monkeypatch.setattr(workers, "cores", lambda: 1)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 1)
     one = found()
-    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 2)
     two = found()
     assert [g.tolist() for g in one.groups] == [g.tolist() for g in two.groups]
     assert one.complete == two.complete

@@ -20,7 +20,7 @@ from trajanon._kernels.compiled import compile_beside
 from trajanon._kernels.descent_moves import descent_pass
 from trajanon._kernels.group_state import refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.workers import cores, in_parts, in_threads
+from trajanon.common.threads_and_dask import cores, in_parts, in_threads
 from trajanon.grouping.loss import leading_axes, squares_to_means, sse, sums_of_products, turn
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
 from trajanon.grouping.problem import Problem
@@ -310,7 +310,7 @@ def shared_input(problem: Problem, labels: Ints) -> Shared:
 
     if (large := problem.neighbours_if_large) is not None:
         turned = large.turned(DROPPED_SHARE * lost)
-        squared = large.approximate.squared.T
+        squared = large.approximate.squares.T
         warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))
         return Shared(replace(problem, records=turned), large.nearest, warmth)
 

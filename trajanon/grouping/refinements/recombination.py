@@ -12,7 +12,7 @@ import numpy as np
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.workers import in_threads
+from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import first_groups, groups_within, pricing_problem
@@ -184,7 +184,7 @@ def _regroup(
     watch()
     records = region.records
     pricing = pricing_problem(records, region.k, dense(region.subjects))
-    master = Master(pricing.distances, before)
+    master = Master(pricing.squares, before)
     master.add(np.searchsorted(rows, group) for group in pool)
 
     if room:
@@ -220,7 +220,7 @@ def _price(
         return ends is None or not ends.lacks_place(group)
 
     # The bound has a pool of its own, for it needs many columns that no choice ever takes.
-    bounding = Master(pricing.distances, before)
+    bounding = Master(pricing.squares, before)
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))
     relaxation = tighten(bounding, pricing, region.progress, upper=master.incumbent_sse - _TINY)
