@@ -368,9 +368,8 @@ class Figures(NamedTuple):
     """What is measured of all groups of a release."""
 
     loss: float  # IL in percent
-    errors: Mapping[
-        str, Summary
-    ]  # in metres or seconds, by the names of `release_of_groups.errors_of`
+    # In metres or seconds, by the names of `release_of_groups.errors_of`.
+    errors: Mapping[str, Summary]
     mended: Mended | None
     widths: "PublicWidths | None"  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
