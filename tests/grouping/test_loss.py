@@ -5,17 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_perturbation import mean_of_people
 
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import dense
 from trajanon.grouping import loss
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
 
 seeds = st.integers(0, 10**6)
-
-
-def read_only(X: Floats) -> Floats:
-    X = X.copy()
-    X.flags.writeable = False
-    return X
 
 
 @given(seed=seeds, n=st.integers(1, 12), shift=st.sampled_from([0.0, 1e9]))

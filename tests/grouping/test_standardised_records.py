@@ -45,6 +45,12 @@ def test_a_constant_column_counts_nothing(value: float) -> None:
     assert not np.array_equal(standardise(X)[:, 1], np.zeros(9))
 
 
+def read_only(X: Floats) -> Floats:
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
 @pytest.mark.parametrize(
     "convert",
     [
