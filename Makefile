@@ -106,7 +106,8 @@ format: .venv/dev
 # may fail while pip installs the package anew: a test compiles what is missing.
 .venv/kernels: .venv/run $(wildcard trajanon/_kernels/*.py) | $(LINKS)
 	-@rm -rf build/kernels && mkdir -p build/kernels && cd build/kernels && \
-	  export PYTHONPATH="$(CURDIR)" PYTHONDONTWRITEBYTECODE= XDG_DATA_HOME=key && \
+	  export PYTHONPATH="$(CURDIR)" PYTHONDONTWRITEBYTECODE= \
+	  XDG_DATA_HOME="$(CURDIR)/build/kernels/key" && \
 	  run() { "$(CURDIR)/$(BIN)/python" -m trajanon "$$@" >/dev/null 2>&1; } && run demo demo && \
 	  run extract ../../data/sample --bbox madrid --windows --max-gap 500 && \
 	  run anonymize -k 4 && run evaluate
