@@ -310,6 +310,13 @@ def test_a_first_line_with_two_numbers_is_a_row() -> None:
     )
 
 
+@pytest.mark.parametrize("role", ["lat", "lon", "lat_sign", "lon_sign", "place"])
+def test_lines_need_no_column_of_coordinates(role: str) -> None:
+    """Not even the one that is named for tables beside them."""
+    lines = pd.DataFrame({"trip": ["a", "b"]})
+    assert columns_of_lines(lines, [], Reading(columns={role: "trip"})) == {"id": "trip"}
+
+
 def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
     lines = pd.DataFrame({"trip": ["a", "b"], "user": [["x"], ["y"]]})
     with pytest.raises(BadInput, match=r"the column 'user' of .* holds lists, not a value a row"):
