@@ -19,7 +19,7 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import roads_to_follow
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.times import DAY, HOUR
+from trajanon.trajectories.local_time import DAY, HOUR
 from trajanon.trajectories.trajectories import Trajectories
 
 K = 4

@@ -12,8 +12,8 @@ from .from_frames import from_frame as from_frame
 from .home_zones import Radius as Radius
 from .one_persons_tracks import Trimmed as Trimmed
 from .one_persons_tracks import trim as trim
-from .rules import Rules as Rules
-from .rules import SourceOptions as SourceOptions
+from .options_and_defaults import Rules as Rules
+from .options_and_defaults import SourceOptions as SourceOptions
 from .trace import Trace as Trace
 from .traces_to_trajectories import cut as cut
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import metres_between
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds

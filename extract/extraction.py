@@ -18,7 +18,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
-from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
+from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
@@ -207,12 +207,7 @@ def _planned(
 ) -> _Plan:
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
-    if windows and options.get("spacing") is None:
-        if city_spacing is None:
-            raise BadInput("windows need a spacing, and only cities have one: set `spacing=100`")
-        options["spacing"] = city_spacing
-
-    rules = made_of(options, Rules)
+    rules = _rules(options, city_spacing, windows=windows)
     reads = made_of(options, SourceOptions)
     if reads.jobs > 1 and client is not None:
         raise BadInput(f"`jobs={reads.jobs}` and a cluster both read files: name one of them")
@@ -251,6 +246,15 @@ def _planned(
         inputs=[file.path for file in source_files],
         url=reads.api_url,
     )
+
+
+def _rules(options: ExtractKeywords, city_spacing: float | None, *, windows: bool) -> Rules:
+    """Check the rules; windows without a spacing have that of the city."""
+    if not windows or options.get("spacing") is not None:
+        return made_of(options, Rules)
+    if city_spacing is None:
+        raise BadInput("windows need a spacing, and only cities have one: set `spacing=100`")
+    return made_of({**options, "spacing": city_spacing}, Rules)
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:

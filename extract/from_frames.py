@@ -8,7 +8,7 @@ import pandas as pd
 import shapely
 
 from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
-from trajanon.extract.rules import Rules
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.csv_and_parquet import traces_of_table
 from trajanon.extract.sources.features import traces_of_features

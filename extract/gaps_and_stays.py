@@ -17,8 +17,8 @@ import pandas as pd
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.clean import too_fast
 from trajanon.extract.earth.area import Area
+from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Limit, Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Limit, Rules
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import metres_between
 

@@ -1,22 +1,24 @@
-"""Where somebody's tracks begin, end and stay again and again; and the zones that hide this.
+"""Circles that hide places such as homes; and where one person's tracks begin, end and stay.
 
-A zone is a circle that does not have its place in the middle: its centre lies off the place by a
-way that the holder's key draws. All within `Radius.least` metres of the place is hidden, and
-whoever knows the circle knows of the place only that it is less than `Radius.shift` metres, and
-the width of a place, from its centre.
+A circle does not have its place in the middle: its centre lies off the place by a way that a secret
+key draws. All within `Radius.least` metres of the place is hidden, and whoever knows the circle
+knows of the place only that it is less than `Radius.shift` metres, and the width of a place, from
+its centre.
 """
 
+from cmath import rect
 from hashlib import blake2b
+from itertools import product
+from math import dist, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from trajanon.common.arrays import Floats
+from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.extract.gaps_and_stays import gaps_of, stays_of
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii
 
 _STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays
@@ -91,6 +93,77 @@ def radius_of(text: str) -> Radius:
     return Radius(least, most)
 
 
+class Circles:
+    """The circles of places, numbered as they come; near places have that of the first of them."""
+
+    def __init__(self, radius: Radius, key: bytes, *, share_within: float = 0.0) -> None:
+        """Start without a place.
+
+        Within ``share_within`` metres, two centres lie off their places by the same way: two ways
+        drawn for one home would show more of it. Of one person only: where people share ways,
+        whoever knows one place finds those of the others.
+        """
+        self.radius = radius
+        self.key = key
+        self.share_within = share_within
+        self.places: list[list[float]] = []  # latitude and longitude of the first place in each
+        self._places_in_metres: list[list[float]] = []  # the same in space
+        self._ways: list[complex] = []  # from place to centre: metres east, imaginary north
+        self._circles_of_cube: dict[tuple[int, ...], list[int]] = {}  # cubes of a place's width
+
+    def numbers_of(self, places: Floats) -> Ints:
+        """Return the number of each place's circle, (n,); places are in degrees, (n, 2)."""
+        in_metres = in_space(places, EQUATOR)  # a chord is as good as the way
+        cubes = (in_metres // self.radius.width).astype(np.int64)
+
+        # What is drawn depends on the cell. Half a place's width: no two circles are in one cell.
+        cell = cells(places, max(self.share_within, self.radius.width / 2.0))
+
+        numbers = list[int]()
+        columns = (places.tolist(), in_metres.tolist(), map(tuple, cubes.tolist()), cell.tolist())
+        for place, place_in_metres, cube, cell_number in zip(*columns, strict=True):
+            near = self._near(place_in_metres, cube)
+            numbers.append(min(near, default=len(self.places)))
+            if near:
+                continue
+
+            self._ways.append(self._way(place_in_metres, cell_number))
+            self._circles_of_cube.setdefault(cube, []).append(len(self.places))
+            self.places.append(place)
+            self._places_in_metres.append(place_in_metres)
+        return np.array(numbers, np.int64)
+
+    def centres(self, numbers: Ints) -> Floats:
+        """Return latitude and longitude of the centres of circles, (n, 2)."""
+        places = np.array([self.places[number] for number in numbers]).reshape(-1, 2)
+        way = np.array([self._ways[number] for number in numbers], complex)
+        metres_north, metres_east = radii(np.radians(places[:, 0]))  # of a radian
+        radians = np.column_stack([way.imag / metres_north, way.real / metres_east])
+        return places + np.degrees(radians)
+
+    def _near(self, in_metres: list[float], cube: tuple[int, ...]) -> list[int]:
+        """List the circles whose place is the same; all of them are in cubes next to it."""
+        return [
+            number
+            for near_cube in product(*((side - 1, side, side + 1) for side in cube))
+            for number in self._circles_of_cube.get(near_cube, ())
+            if dist(in_metres, self._places_in_metres[number]) <= self.radius.width
+        ]
+
+    def _way(self, in_metres: list[float], cell: int) -> complex:
+        """Return the way to a centre: the nearest neighbour's, or one drawn evenly over a disc."""
+        if self.share_within and self.places:
+            away = [dist(in_metres, neighbour) for neighbour in self._places_in_metres]
+            if min(away) <= self.share_within:
+                return self._ways[away.index(min(away))]
+
+        digest = blake2b(
+            cell.to_bytes(8, "little", signed=True), key=self.key, person=b"home zones"
+        )
+        turn, share = np.frombuffer(digest.digest()[:16], np.uint64).tolist()
+        return rect(self.radius.shift * sqrt(share / 2.0**64), 2.0 * pi * turn / 2.0**64)
+
+
 def zone_centres(
     points: Points, rules: Rules, radius: Radius, places: Floats, key: bytes
 ) -> Floats:
@@ -114,35 +187,25 @@ def zone_centres(
     Floats
         Latitude and longitude, shape (circles, 2); the radius of each is ``radius.circle``.
     """
+    from scipy.spatial import cKDTree  # extraction has circles, but does not wait for scipy
+
     ends = _ends(points, rules)
     stays = _stays(points, rules)
     candidates = np.concatenate([ends, places, stays])
-    # A single stay is no home.
-    is_hidden_alone = np.arange(len(candidates)) < len(ends) + len(places)
 
-    space = in_space(candidates, EQUATOR)  # metres: a chord is as good as the way
+    space = in_space(candidates, EQUATOR)
     near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
-    hidden: list[int] = []  # rows of the candidates that get a circle
-    shifts: list[complex] = []
-    is_covered = np.zeros(len(space), np.bool_)
+    candidates_near = np.array([len(rows) for rows in near], np.int64)
+
+    # A single stay is no home.
+    is_hidden = candidates_near > 1
+    is_hidden[: len(ends) + len(places)] = True
 
     # The place with most ends and stays around it first.
-    for row in sorted(range(len(space)), key=lambda row: (-len(near[row]), row)):
-        if is_covered[row] or not (is_hidden_alone[row] or len(near[row]) > 1):
-            continue
-        is_covered[near[row]] = True
-
-        # Two ways drawn for one home would show more of it than one: neighbours share theirs.
-        away = np.linalg.norm(space[hidden] - space[row], axis=1)
-        has_neighbour = len(away) > 0 and away.min() <= radius.most
-        neighbour = int(away.argmin()) if has_neighbour else -1
-        shifts.append(shifts[neighbour] if has_neighbour else _shift(candidates[row], radius, key))
-        hidden.append(row)
-
-    shift = np.array(shifts, complex)
-    metres_north, metres_east = radii(np.radians(candidates[hidden, 0]))  # of a radian
-    radians = np.column_stack([shift.imag / metres_north, shift.real / metres_east])
-    return candidates[hidden] + np.degrees(radians)
+    order = np.argsort(-candidates_near, kind="stable")
+    circles = Circles(radius, key, share_within=radius.most)
+    circles.numbers_of(candidates[order[is_hidden[order]]])
+    return circles.centres(np.arange(len(circles.places)))
 
 
 def _ends(points: Points, rules: Rules) -> Floats:
@@ -172,11 +235,3 @@ def _stays(points: Points, rules: Rules) -> Floats:
 
     middles = (np.flatnonzero(begins) + np.flatnonzero(ends)) // 2
     return np.column_stack([points.lat[middles], points.lon[middles]])
-
-
-def _shift(place: Floats, radius: Radius, key: bytes) -> complex:
-    """Draw the way to the centre of a circle, evenly over a disc: metres east, imaginary north."""
-    cell = cells(place[None], radius.most)[0]
-    drawn = blake2b(int(cell).to_bytes(8, "little", signed=True), key=key, person=b"home zones")
-    turn, share = np.frombuffer(drawn.digest()[:16], np.uint64) / 2.0**64
-    return complex(radius.shift * np.sqrt(share) * np.exp(2j * np.pi * turn))

@@ -5,7 +5,7 @@ This is not k-anonymity. What is left is the true way, and shows where the perso
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import From, traces
 from trajanon.extract.gaps_and_stays import gaps_of, keep
 from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
+from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
-from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.release.holder_key import holders_key
 
@@ -155,10 +155,7 @@ def trim(
     if not times:
         left = replace(left, time=np.full(len(left), np.nan))
 
-    text = _gpx(left) if out.suffix.lower() == ".gpx" else _table(left).to_csv(index=False)
-    with replacing(out, inputs=inputs, public=(out,)) as (draft,):
-        draft.write_text(text, encoding="utf-8", newline="\n")
-
+    _write(out, left, inputs)
     metres, seconds = _extent(tracks)
     metres_left, seconds_left = _extent(left)
     return Trimmed(
@@ -203,6 +200,13 @@ def _extent(points: Points) -> tuple[float, float]:
     follows = np.flatnonzero(points.follows)
     seconds = points.time[follows] - points.time[follows - 1]
     return float(points.hops.sum()), float(np.nansum(seconds))
+
+
+def _write(out: Path, points: Points, inputs: Sequence[Path]) -> None:
+    """Write tracks as GPX, or as a table."""
+    text = _gpx(points) if out.suffix.lower() == ".gpx" else _table(points).to_csv(index=False)
+    with replacing(out, inputs=inputs, public=(out,)) as (draft,):
+        draft.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _table(points: Points) -> pd.DataFrame:

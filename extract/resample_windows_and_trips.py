@@ -6,8 +6,8 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.hashing import hashes_of, least_hashes
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
-from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import wrapped
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import HOPS

@@ -32,6 +32,9 @@ class Trace:
     without_fix
         Seconds since 1970-01-01 UTC of rows that are left out, as the source says that they have no
         valid position.
+    page
+        The file of the saved page of the OSM API that this is a segment of, until pages are joined;
+        empty of all other traces.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Trace:
     spellings: tuple[str, ...] = ()
     cut_off: bool = False
     without_fix: tuple[float, ...] = ()
+    page: str = ""
 
     def __len__(self) -> int:
         return len(self.lat)

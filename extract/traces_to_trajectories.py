@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from secrets import randbits
+from secrets import token_bytes
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,13 @@ from trajanon.extract.gaps_and_stays import (
     split_at_gaps,
     with_limits,
 )
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.persons_numbered import Recordings
 from trajanon.extract.points import Points, batch
 from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
-from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import Anchors, trim
+from trajanon.extract.trim_ends import circles_of_ends, trim
 from trajanon.extract.trips import Trips
 from trajanon.extract.why_dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.trajectories.geodesy import DEGREE
@@ -53,11 +53,11 @@ class Cutter:
     unread: Counter[str] = field(default_factory=Counter)  # what readers left out
     tables: TablesRead = field(default_factory=TablesRead)  # how readers used the columns
     nameless_differ: bool = False  # whether recordings without a name are of different people
-    key: int = field(default_factory=lambda: randbits(63))  # secret: where ends are trimmed
+    key: bytes = field(default_factory=token_bytes)  # secret: where ends are trimmed
     counts: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
-        self.anchors = Anchors(self.rules.trim_ends, self.key)
+        self.circles = circles_of_ends(self.rules, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits_found: LimitsFound | None = None
         # Subject and trace of each trajectory, (2, n), batch by batch.
@@ -234,7 +234,7 @@ class Cutter:
     def _shown(self, points: Points) -> Points:
         """Drop the points near the ends of traces and near hidden places."""
         if self.rules.trim_ends:
-            trimmed = trim(points, self.rules, self.anchors)
+            trimmed = trim(points, self.rules, self.circles)
             points = self._kept("points near the ends of a trace", points, trimmed)
 
         if self.hidden is not None:

@@ -13,8 +13,8 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.gaps_and_stays import broken, gaps_of, longest_stop, stays_of
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
-from trajanon.extract.rules import Rules
 from trajanon.extract.why_dropped import FOUND, WHY_LEFT_OUT, Became
 from trajanon.trajectories.geodesy import radii
 

@@ -9,14 +9,14 @@ import pandas as pd
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
-from trajanon.maps.colours import PALETTE, RAMP
+from trajanon.maps.colours_and_tiles import PALETTE, RAMP
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.distances import displacement, lengths, until_rest
 from trajanon.trajectories.geodesy import metres_between
-from trajanon.trajectories.times import DAY, Clock
+from trajanon.trajectories.local_time import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader
 from trajanon.common.arrays import Floats
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.maps.colours import PALETTE, RAMP
+from trajanon.maps.colours_and_tiles import PALETTE, RAMP, STREET_MAP, add_street_map
 from trajanon.maps.drawing import (
     Drawing,
     bends,
@@ -141,12 +141,7 @@ def _page_of(
     page.add_child(drawn)
 
     if tiles is not None:
-        try:
-            folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(drawn)
-        except ValueError as error:
-            raise BadInput(
-                f"no street map is called {tiles!r}; try OpenStreetMap, or none"
-            ) from error
+        add_street_map(drawn, tiles)
     return drawn
 
 
@@ -156,7 +151,7 @@ def compare(
     report: Report | Mapping[str, Any] | None = None,
     *,
     view: str = "overlay",
-    tiles: str | None = "OpenStreetMap",
+    tiles: str | None = STREET_MAP,
     around: Surroundings = NOWHERE,
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
@@ -220,7 +215,7 @@ def compare(
 def public(
     release: Union[Release, ReleasedTrajectories, "GeoDataFrame"],
     *,
-    tiles: str | None = "OpenStreetMap",
+    tiles: str | None = STREET_MAP,
     around: Surroundings = NOWHERE,
 ) -> folium.Map:
     """Draw a release and nothing else; equal trajectories are one group.

@@ -15,7 +15,7 @@ from .common.errors import UnknownOption as UnknownOption
 from .common.progress import Progress as Progress
 from .evaluation.evaluation import evaluate as evaluate
 from .evaluation.evidence import Evaluation as Evaluation
-from .evaluation.publisher import Publisher as Publisher
+from .evaluation.publisher_and_licence import Publisher as Publisher
 from .files.release_formats import read_release as read_release
 from .files.trajectory_files import read_trajectories as read_trajectories
 from .files.trajectory_files import write_trajectories as write_trajectories
@@ -27,7 +27,7 @@ from .release.release import Release as Release
 from .release.release_check import Findings as Findings
 from .release.release_check import check as check
 from .shards.anonymize_folders import anonymize_parts as anonymize_parts
-from .shards.single_file import anonymize_file as anonymize_file
+from .shards.anonymize_one_file import anonymize_file as anonymize_file
 from .street_counts.cell_counts import cell_counts as cell_counts
 from .street_counts.od_table import zone_flows as zone_flows
 from .street_counts.streets import streets as streets

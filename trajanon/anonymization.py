@@ -35,7 +35,7 @@ from trajanon.release.report import Choice, Mended, digest_of
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import days_by_trips
-from trajanon.trajectories.times import search_columns, timing_of
+from trajanon.trajectories.release_timing import search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 

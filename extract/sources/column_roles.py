@@ -10,7 +10,7 @@ import numpy as np
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import rows_beside
 from trajanon.extract.sources.column_evidence import TableHead
-from trajanon.extract.sources.time_zones import are_zones
+from trajanon.extract.sources.time_zone_column import are_zones
 from trajanon.extract.sources.timestamps import are_times_of_day, may_be_gps_seconds
 
 # Words that a user may say in place of a column.

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +24,6 @@ from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geopackage_and_shapefile import footer_of
-from trajanon.extract.sources.gpx import ApiPage, points_of
 from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.reader_sentences import refusal_of
 from trajanon.extract.sources.reading import Reading, meter
@@ -35,14 +35,11 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
-Item = Trace | ApiPage
-"""What a file holds: traces, or pages of the OSM API."""
-
 
 class _FileRead(NamedTuple):
     """What a process or worker read of a file, and found in it."""
 
-    items: list[Item]
+    traces: list[Trace]
     counts: Counter[str]  # what was left out
     tables: TablesRead
     warnings: list[TrajanonWarning]
@@ -157,39 +154,42 @@ def traces_of_files(
     """Read traces, each with the number of its file, of pages that of the first."""
     title = f"Reading {files[0].label if len(files) == 1 else f'{len(files):,} files'}"
     reading = replace(reading, read=meter(title, sum(file.size for file in files), progress))
-    contents: Iterable[Iterator[Item]] = (read_file(file, reading) for file in files)
+    contents: Iterable[Iterator[Trace]] = (read_file(file, reading) for file in files)
     if jobs > 1 or client is not None:
         contents = prefetched(files, reading, jobs, client)
 
     # Pages that follow one another are joined, as are those of a server.
-    numbered = _numbered_items(contents, reading, len(files))
-    for is_page, run in groupby(numbered, lambda item: isinstance(item[1], list)):
-        if not is_page:
-            yield from ((number, trace) for number, trace in run if isinstance(trace, Trace))
+    numbered = _numbered_traces(contents, reading, len(files))
+    for are_of_pages, run in groupby(numbered, lambda numbered_trace: numbered_trace[1].page != ""):
+        if not are_of_pages:
+            yield from run
             continue
+
         first = next(run)
-        pages = (page for _, page in chain([first], run) if isinstance(page, list))
-        of_first = replace(reading, label=f"{files[first[0]].label}: ")
+        first_file, _ = first
+        segments = (segment for _, segment in chain([first], run))
+        pages = (list(page) for _, page in groupby(segments, attrgetter("page")))
+        of_first = replace(reading, label=f"{files[first_file].label}: ")
         for trace in joined_traces(pages, of_first, saved=True):
-            yield first[0], trace
+            yield first_file, trace
 
 
-def _numbered_items(
-    contents: Iterable[Iterator[Item]], reading: Reading, files: int
-) -> Iterator[tuple[int, Item]]:
+def _numbered_traces(
+    contents: Iterable[Iterator[Trace]], reading: Reading, files: int
+) -> Iterator[tuple[int, Trace]]:
     """Number what the files hold; of a damaged one that is what comes before its damage.
 
     A file that cannot be read at all is left out, unless it is the only one.
     """
     any_readable = False
     first_problem = None
-    for number, items in enumerate(contents):
+    for number, traces in enumerate(contents):
         points_used = 0  # of this file
         try:
-            for item in items:
-                points_used += points_of(item)
+            for trace in traces:
+                points_used += len(trace)
                 any_readable = True
-                yield number, item
+                yield number, trace
             any_readable = True
         except (BadInput, FileProblem) as error:
             if files == 1 and not (points_used and isinstance(error, FileProblem)):
@@ -203,7 +203,7 @@ def _numbered_items(
 
 def prefetched(
     files: Sequence[SourceFile], reading: Reading, jobs: int, client: "Client | None" = None
-) -> Iterator[Iterator[Item]]:
+) -> Iterator[Iterator[Trace]]:
     """Return the contents of each file; others are read meanwhile by processes or workers."""
     small = [file for file in files if not _is_large(file)]
     settings = Reading(
@@ -239,14 +239,14 @@ def _is_large(file: SourceFile) -> bool:
     return file.size > LARGE or file.format == "gpx-archive"
 
 
-def _reported(file_read: _FileRead, file: SourceFile, reading: Reading) -> Iterator[Item]:
+def _reported(file_read: _FileRead, file: SourceFile, reading: Reading) -> Iterator[Trace]:
     """Return what another process read of a file, and report what it found."""
     reading.counts.update(file_read.counts)
     reading.tables.update(file_read.tables)
     reading.read(file.size)
     for warning in file_read.warnings:
         reading.warned.warn(warning)
-    yield from file_read.items
+    yield from file_read.traces
     if file_read.problem is not None:
         raise file_read.problem
 
@@ -258,14 +258,14 @@ def _read_whole(file: SourceFile, settings: Reading, *, on_worker: bool) -> _Fil
         why = "all workers must see the files under the same names"
         raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
 
-    items: list[Item] = []
+    traces: list[Trace] = []
     problem = None
     warned = Notices(shows_all=True)
     reading = replace(settings, counts=Counter(), tables=TablesRead(), warned=warned)
     with warnings.catch_warnings(record=True, action="always") as caught:
         try:
-            items.extend(read_file(file, reading))
+            traces.extend(read_file(file, reading))
         except (BadInput, FileProblem) as error:
             problem = error
     ours = [entry.message for entry in caught if isinstance(entry.message, TrajanonWarning)]
-    return _FileRead(items, reading.counts, reading.tables, ours, problem)
+    return _FileRead(traces, reading.counts, reading.tables, ours, problem)

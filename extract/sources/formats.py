@@ -19,12 +19,11 @@ from trajanon.extract.sources import (
 )
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
-from trajanon.extract.sources.gpx import ApiPage
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import spelled
 
-Reader = Callable[[Path, Reading], Iterator[Trace | ApiPage]]
+Reader = Callable[[Path, Reading], Iterator[Trace]]
 LooksLike = Callable[[str, bytes], bool]
 """Judges a file by its name in lower case and its first bytes."""
 
@@ -92,15 +91,13 @@ class SourceFile:
         return replace(self, label="/".join(self.path.parts[-depth:]))
 
 
-def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
+def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     reading = reading.of_file(file.path, file.label)
     is_by_folder = reading.columns.get("subject") == FOLDER
-    for trace_or_page in FORMATS[file.format].read(file.path, reading):
-        if is_by_folder and isinstance(trace_or_page, Trace):
-            yield _of_its_folder(trace_or_page, file)
-        else:
-            yield trace_or_page
+    for trace in FORMATS[file.format].read(file.path, reading):
+        # A page of the OSM API is of many people, whatever its folder.
+        yield _of_its_folder(trace, file) if is_by_folder and not trace.page else trace
 
     if reading.columns.get("subject") == TRACK and file.format not in _WITH_TRACKS:
         reading.found("no tracks", format=file.format)

@@ -45,24 +45,15 @@ _COMMENTS_KEPT = 10  # the last ones
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
 
 
-ApiPage = list[Trace]
-"""A page of the server's trackpoints, perhaps saved to a file: the segments with a point, named by
-the numbers of their tracks, their subject the <url> of the track."""
-
-
-def points_of(trace_or_page: Trace | ApiPage) -> int:
-    """Count the points of what a reader yields."""
-    if isinstance(trace_or_page, Trace):
-        return len(trace_or_page)
-    return sum(map(len, trace_or_page))
-
-
 class GpxDocument:
-    """The segments of a GPX document, named by their tracks; the subject is the track's name."""
+    """The segments of a GPX document, named by the numbers of their tracks.
+
+    The subject is the track's name; on a page of the API's trackpoints, the <url> of the track.
+    """
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read = read
-        self._name = name
+        self.name = name
         self._comments = deque[str](maxlen=_COMMENTS_KEPT)
         self._tracks = 0
         self._track: Element | None = None  # the one at hand
@@ -92,7 +83,7 @@ class GpxDocument:
     def __iter__(self) -> Iterator[Trace]:
         """Return the segments with a point, up to what ends the reading; once."""
         try:
-            for root in growing_tree(self._read, self._name, self._comments.append):
+            for root in growing_tree(self._read, self.name, self._comments.append):
                 yield from self._segments_taken(without_prefixes(root))
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
@@ -103,7 +94,7 @@ class GpxDocument:
     def _segments_taken(self, root: Element) -> Iterator[Trace]:
         """Take what is whole out of the tree: points one by one, and of segments their traces."""
         if root.tag != "gpx":
-            raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
+            raise FileProblem(f"{self.name} is not GPX: it begins with <{root.tag}>")
         self.creator = root.get("creator", "")
         self.version = root.get("version", "")
 
@@ -122,7 +113,7 @@ class GpxDocument:
                 ]
                 if len(self._points) > _MOST_POINTS:
                     self._points.clear()  # no recording, of which a part could be used
-                    raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
+                    raise FileProblem(f"{self.name} has over {_MOST_POINTS:,} points in a segment")
                 del segment[: len(whole)]
                 if not goes_on:
                     yield from self._segment()
@@ -160,7 +151,7 @@ def degrees(texts: Sequence[str | None]) -> Floats:
         return np.array([number(text) for text in texts])
 
 
-def read_document(source: bytes, name: str) -> ApiPage:
+def read_document(source: bytes, name: str) -> list[Trace]:
     """Read one whole GPX document, packed or not."""
     stream = unpacked(stream_of(io.BytesIO(source).read))
     return list(GpxDocument(stream.read, name))
@@ -174,7 +165,7 @@ def looks_like(name: str, head: bytes) -> bool:
     return root is not None and without_prefixes(root).tag == "gpx"
 
 
-def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
+def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with reading.unpacked(path) as stream:
         # Where packed bytes are damaged, `read` would lose what comes before.
@@ -187,8 +178,8 @@ def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
 
 def _traces_of(
     document: GpxDocument, reading: Reading, subject: str | None = None
-) -> Iterator[Trace | ApiPage]:
-    """Read a document as one recording, or as the answer of the OSM API that it is.
+) -> Iterator[Trace]:
+    """Read a document as one recording, or as the saved page of the OSM API that it is.
 
     By track, each track is a recording, and whoever has its name made it.
     """
@@ -197,13 +188,7 @@ def _traces_of(
     segments = chain([first] if first else [], segments)
 
     if document.is_api_answer:
-        page: ApiPage = []
-        try:
-            page.extend(segments)
-        except FileProblem:
-            yield page  # the segments that are whole
-            raise
-        yield page
+        yield from (replace(segment, page=document.name) for segment in segments)
     else:
         yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
@@ -227,7 +212,7 @@ def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
     return replace(segment, name=name, subject=subject, time=time)
 
 
-def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
+def read_archive(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, str] | None = None  # by upload; None before metadata.xml
     any_read = False
@@ -258,10 +243,10 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
                 document = GpxDocument(opened().read1, f"{path}/{name}")
                 label = f"{reading.label}/{upload}"
                 of_member = replace(reading, what=label, label=label)
-                for trace_or_page in _traces_of(document, of_member, subject):
+                for trace in _traces_of(document, of_member, subject):
                     any_read = True
-                    points_used += points_of(trace_or_page)
-                    yield trace_or_page
+                    points_used += len(trace)
+                    yield trace
                 any_read = True
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"

@@ -37,9 +37,9 @@ from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER
 from trajanon.extract.sources.archives import DAMAGED
-from trajanon.extract.sources.gpx import ApiPage, read_document
+from trajanon.extract.sources.gpx import read_document
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined_trace
 from trajanon.extract.trace import Trace
@@ -75,6 +75,9 @@ _SERVER = re.compile(r"https?://([^/@]*@)?[^/@:]+(:\d{1,5})?(/.*)?")
 
 Query = Mapping[str, str]
 """What is asked of the server, by name, such as its page 3."""
+
+ApiPage = list[Trace]
+"""A page of the server's trackpoints, perhaps saved to a file: its segments with a point."""
 
 
 class _Answer(NamedTuple):
@@ -384,4 +387,5 @@ def _whole(
     if subject is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
         match = re.search(r"/user/([^/]+)/traces/", subject)
         subject = f"osm:{match[1] if match else subject}"
-    yield replace(joined_trace(pieces), name=name, subject=subject, cut_off=is_cut_off)
+    whole = joined_trace(pieces)
+    yield replace(whole, name=name, subject=subject, cut_off=is_cut_off, page="")

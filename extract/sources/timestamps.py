@@ -17,7 +17,7 @@ from pandas.tseries.api import guess_datetime_format
 from trajanon.common.arrays import Bools, Floats
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.time_zones import seconds_east
+from trajanon.extract.sources.time_zone_column import seconds_east
 
 UNREAD_TIMES = "times that could not be read"
 

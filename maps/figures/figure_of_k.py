@@ -10,7 +10,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.choice_of_k import KS, TrialOptions, curve
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.maps.colours import PALETTE
+from trajanon.maps.colours_and_tiles import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from trajanon.common.atomic_output import make_folder, replacing
-from trajanon.maps.colours import PALETTE
+from trajanon.maps.colours_and_tiles import PALETTE
 
 CAPTIONS = "captions.md"
 

@@ -25,7 +25,7 @@ from trajanon.common.declared_options import (
 )
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
-from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
+from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate
 

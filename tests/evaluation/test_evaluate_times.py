@@ -17,7 +17,7 @@ from trajanon.common.number_text import percent
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.release.release import Release
 from trajanon.trajectories.distances import Summary
-from trajanon.trajectories.times import DAY, HOUR, Clock
+from trajanon.trajectories.local_time import DAY, HOUR, Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

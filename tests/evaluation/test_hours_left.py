@@ -8,7 +8,8 @@ from toy import HOME, WORK, on_earth
 from trajanon.common.arrays import Floats
 from trajanon.evaluation.usefulness import usefulness
 from trajanon.trajectories.distances import Summary
-from trajanon.trajectories.times import HOUR, time_errors
+from trajanon.trajectories.local_time import HOUR
+from trajanon.trajectories.release_timing import time_errors
 
 
 def seconds(*hours_and_minutes: tuple[float, float]) -> Floats:

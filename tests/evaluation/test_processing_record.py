@@ -87,6 +87,8 @@ def test_people_are_counted_roughly_or_said_to_be_unknown() -> None:
     many = replace(evaluated(toy()), subjects=1_234, trajectories=5_678)
     answers = said(processing_record(many))
     assert answers["(c) Number of data subjects"][0] == "Some 1,200."
+    few = replace(many, subjects=7)
+    assert said(processing_record(few))["(c) Number of data subjects"][0] == "Fewer than 10."
     assert "some 5,700 trajectories" in answers["(c) Categories of personal data"][0]
 
 

@@ -21,7 +21,7 @@ from trajanon.release.holder_key import fingerprint
 from trajanon.release.ledger import Ledger, content_of, opened
 from trajanon.release.report import json_ready, read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
-from trajanon.shards.single_file import anonymize_file
+from trajanon.shards.anonymize_one_file import anonymize_file
 from trajanon.trajectories.subjects import NAMELESS
 
 QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}

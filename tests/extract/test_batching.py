@@ -14,8 +14,8 @@ from trajanon.common.arrays import Floats
 from trajanon.extract import clean
 from trajanon.extract.earth.area import Box
 from trajanon.extract.gaps_and_stays import clip, split_at_gaps
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.resample_windows_and_trips import WindowBatch, windows
-from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 
 BOX = Box(-180.0, -90.0, 180.0, 60.001)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tracks import line, points, trace
 
 from trajanon.extract import clean
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 
 Step = Callable[[Points], Points]
 

@@ -20,7 +20,7 @@ from tracks import line, pieces, points, trace
 from trajanon.extract import cut, traces_to_trajectories
 from trajanon.extract.earth.area import Region
 from trajanon.extract.gaps_and_stays import clip, split_at_gaps
-from trajanon.extract.rules import Rules
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter
 from trajanon.extract.why_dropped import limits_sentence

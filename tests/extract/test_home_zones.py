@@ -10,10 +10,10 @@ from tracks import GEOD, START, line, points
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.home_zones import RADIUS, Radius, radius_of, zone_centres
+from trajanon.extract.home_zones import RADIUS, Circles, Radius, radius_of, zone_centres
 from trajanon.extract.one_persons_tracks import cut_places
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 
 RULES = Rules(max_pause=300.0, max_gap=2_000.0)
@@ -72,6 +72,16 @@ def test_two_ends_of_one_home_share_the_way_to_their_centres() -> None:
     first, second = centres[metres_from(START, *centres.T) < 1_200.0]
     (apart,) = metres_from((first[0], first[1]), second[:1], second[1:])
     assert apart == pytest.approx(150.0, abs=0.5)
+
+
+def test_no_two_circles_of_different_people_share_a_way() -> None:
+    """Whoever knows the own home must not find the neighbours'."""
+    degrees = np.arange(12) * 0.51 * RADIUS.least / 75_000.0
+    places = np.stack(np.meshgrid(START[0] + degrees, START[1] + degrees), axis=-1).reshape(-1, 2)
+    circles = Circles(RADIUS, bytes(range(32)))
+    numbers = circles.numbers_of(places)
+    ways = np.round(circles.centres(numbers) - places, 9)
+    assert len(np.unique(ways, axis=0)) == len(np.unique(numbers)) == len(places)
 
 
 def stay_in_the_middle(name: str) -> Trace:

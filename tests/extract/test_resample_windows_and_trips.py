@@ -10,8 +10,8 @@ from tracks import START, Leg, bent, distance, line, points, walk
 from trajanon.common.arrays import Floats
 from trajanon.extract.earth.area import Box
 from trajanon.extract.gaps_and_stays import clip, split_at_gaps
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.resample_windows_and_trips import WindowBatch, windows
-from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import cut
 from trajanon.trajectories.tracks import TrackPoints, Tracks

@@ -15,7 +15,7 @@ from tracks_laid_out import recordings, runs_with
 
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract.earth.area import Box
-from trajanon.extract.rules import Rules
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter, cut, finished_cut
 from trajanon.trajectories.tracks import joined_tracks

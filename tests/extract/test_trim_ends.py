@@ -12,22 +12,27 @@ from tracks import GEOD, START, line, points, trace
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.gaps_and_stays import split_at_gaps
+from trajanon.extract.home_zones import Circles
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import Anchors, trim
+from trajanon.extract.trim_ends import circles_of_ends, trim
 
 METRES = 200.0
 SECRET = 12345
 RULES = Rules(per_recording=None, spacing=10, max_gap=None, trim_ends=METRES)
 
 
+def circles_of(key: int, rules: Rules = RULES) -> Circles:
+    return circles_of_ends(rules, key.to_bytes(16, "little"))
+
+
 def trimmed(
-    *traces: Trace, rules: Rules = RULES, key: int = SECRET, anchors: Anchors | None = None
+    *traces: Trace, rules: Rules = RULES, key: int = SECRET, circles: Circles | None = None
 ) -> Points:
     """What is left of traces."""
     pieces = split_at_gaps(points(*traces), rules, Counter())
-    return trim(pieces, rules, anchors or Anchors(rules.trim_ends, key))
+    return trim(pieces, rules, circles or circles_of(key, rules))
 
 
 def metres_from(left: Points, lat: float, lon: float) -> Floats:
@@ -88,9 +93,9 @@ def test_the_end_is_not_the_centre_of_what_is_cut_out() -> None:
     """Nameless rides that leave a home in all directions, with many secrets."""
     centres = []
     for key in range(30):
-        anchors = Anchors(METRES, key)
+        circles = circles_of(key)
         rides = [ride(START, azimuth, azimuth) for azimuth in range(0, 360, 30)]
-        left = [trimmed(one, anchors=anchors) for one in rides]
+        left = [trimmed(one, circles=circles) for one in rides]
         edge = [(float(one.lat[0]), float(one.lon[0])) for one in left]
         centres.append(centre_of(edge, START))
     off = np.abs(centres)
@@ -102,15 +107,15 @@ def test_the_end_is_not_the_centre_of_what_is_cut_out() -> None:
 
 def test_more_rides_tell_no_more_of_where_they_begin() -> None:
     """All of them are cut by one circle; were it drawn anew, its mean would tell."""
-    anchors = Anchors(METRES, SECRET)
+    circles = circles_of(SECRET)
     edge = []
     for seed in range(60):
-        left = trimmed(ride(START, 6.0 * seed, seed), anchors=anchors)
+        left = trimmed(ride(START, 6.0 * seed, seed), circles=circles)
         edge.append((float(left.lat[0]), float(left.lon[0])))
     centre = centre_of(edge, START)
     for half in (edge[::2], edge[1::2]):
         assert abs(centre_of(half, START) - centre) < 10
-    assert len(anchors.places) == 61  # home, and where each ride ends
+    assert len(circles.places) == 61  # home, and where each ride ends
 
 
 def test_one_place_does_not_tell_another() -> None:
@@ -118,11 +123,11 @@ def test_one_place_does_not_tell_another() -> None:
     ways = []
     work = (START[0] + 0.05, START[1] + 0.05)
     for key in range(20):
-        anchors = Anchors(METRES, key)
+        circles = circles_of(key)
         shifts = []
         for place in (START, work):
             rides = [ride(place, azimuth, azimuth) for azimuth in range(0, 360, 30)]
-            left = [trimmed(one, anchors=anchors) for one in rides]
+            left = [trimmed(one, circles=circles) for one in rides]
             edge = [(float(one.lat[0]), float(one.lon[0])) for one in left]
             shifts.append(centre_of(edge, place))
         ways.append(shifts[1] - shifts[0])
@@ -211,4 +216,4 @@ def test_short_traces_vanish_and_nothing_is_no_trouble() -> None:
     assert len(trimmed(line([0, 100, 200]))) == 0
     assert len(trimmed(line([0]))) == 0
     nothing = points(line([0])).take(np.zeros(1, dtype=np.bool_))
-    assert len(trim(nothing, RULES, Anchors(METRES, SECRET))) == 0
+    assert len(trim(nothing, RULES, circles_of(SECRET))) == 0

@@ -56,7 +56,7 @@ def test_trips_are_those_that_are_found_one_by_one(
 def test_trips_do_not_depend_on_batches(some: list[Trace], size: int, trims: bool) -> None:
     rules = replace(RULES, trim_ends=60.0 * trims)
     together, counts = found(some, rules)
-    cutter = Cutter(rules, key=12345)
+    cutter = Cutter(rules, key=b"12345")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traces_to_trajectories, "POINTS_PER_BATCH", size)
         parts = [cutter.cut(batch) for batch in cutter.batches(iter(some))]

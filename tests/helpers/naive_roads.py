@@ -43,7 +43,7 @@ def states_near(network: Network, matching: Matching, lat: float, lon: float) ->
             found.append((metres, segment, int(street), along))
     return [
         (2 * street + back, float(network.street_length[street]) - along if back else along, metres)
-        for metres, _, street, along in sorted(found)[: matching.states]
+        for metres, _, street, along in sorted(found)[: matching.streets]
         for back in range(2)
         if network.may_go[street, back]
     ]

@@ -9,7 +9,7 @@ from tracks import GEOD, distance
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.earth.area import Box
-from trajanon.extract.rules import Rules
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.trace import Trace
 
 

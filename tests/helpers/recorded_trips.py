@@ -33,7 +33,7 @@ def found(
     some: Sequence[Trace], rules: Rules = RULES, **more: Any
 ) -> tuple[Trajectories, Counter[str]]:
     """All trips of some recordings, in one batch, and the counts."""
-    cutter = Cutter(rules, key=12345, **more)
+    cutter = Cutter(rules, key=b"12345", **more)
     return cutter.cut(some), cutter.counts
 
 

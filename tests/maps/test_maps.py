@@ -17,7 +17,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import line_keys
 from trajanon.maps import compare, html, public, save
-from trajanon.maps.colours import PALETTE
+from trajanon.maps.colours_and_tiles import PALETTE
 from trajanon.street_counts.cell_counts import cell_counts
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.distances import displacement, lengths

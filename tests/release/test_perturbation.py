@@ -27,7 +27,7 @@ from trajanon.release.perturbation import (
     widths_of_times,
 )
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.times import DAY, DAY_BEGINS, Clock
+from trajanon.trajectories.local_time import DAY, DAY_BEGINS, Clock
 
 KEY = bytes(range(32))
 WIDTH = 120.0

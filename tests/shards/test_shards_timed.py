@@ -28,7 +28,7 @@ from trajanon.files.geoparquet import write_released
 from trajanon.grouping import loss
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.shards.anonymize_folders import anonymize_parts
-from trajanon.trajectories.times import timing_of
+from trajanon.trajectories.release_timing import timing_of
 from trajanon.trajectories.trajectories import Trajectories
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import draw_bits
-from trajanon._kernels.compiled import bare
+from trajanon._kernels.compiled import bare, inlined
 from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group, send_back
 from trajanon._kernels.group_state import (
     exchange,
@@ -91,10 +91,10 @@ def draw_moves(annealing, moves):
         drawn[3] = next_word & _LOW_32_BITS
 
 
-@bare
+@inlined
 def slide_to(groups, slides, x, start):
-    """Slide a window to a start, and its group's centroid with it."""
-    if start != slides.start[x]:
+    """Slide a window to a start, and its group's centroid with it; records stay where they are."""
+    if slides is not None and start != slides.start[x]:
         slide(groups, x, slides.rows[slides.first[x] + start])
         slides.start[x] = start
 
@@ -138,6 +138,23 @@ def move_group(annealing, x, k, bits, limit):
     send_back(descent, moved, staying)
 
 
+@inlined
+def rise_by_joining(groups, slides, x, start, target):
+    """Compute the change of the SSE if x, a window at a start, joins a group."""
+    if slides is None:
+        return leaving_change(groups, x) + joining_change(groups, groups.records[x], target)
+    window = slides.rows[slides.first[x] + start]
+    return leaving_change(groups, x) + joining_change(groups, window, target)
+
+
+@inlined
+def rise_by_exchange(groups, slides, x, start, z):
+    """Compute the change of the SSE if x, a window at a start, and z change places."""
+    if slides is None:
+        return exchange_change(groups, x, z)
+    return slid_exchange_change(groups, x, slides.rows[slides.first[x] + start], z)
+
+
 @bare
 def make_random_moves(annealing, slides, k, count, hot, cold):
     """Try ``count`` random moves while the heat falls from ``hot`` to ``cold``.
@@ -174,37 +191,29 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
                 # Either may move: no record of a dense place has one of the outskirts among its
                 # nearest, so that would never be drawn to go there.
                 x, y = y, x
+            start = np.int64(0)
         else:
-            start = draw_start(
-                slides, x, y, rank, groups.members[x].group == groups.members[y].group, bits
-            )
-            record = slides.rows[slides.first[x] + start]
+            together = groups.members[x].group == groups.members[y].group
+            start = draw_start(slides, x, y, rank, together, bits)
 
         target = groups.members[y].group
         if target == groups.members[x].group:
-            if slides is not None and sliding_change(groups, x, record) < limit:
-                slide_to(groups, slides, x, start)
+            if slides is not None:
+                change = sliding_change(groups, x, slides.rows[slides.first[x] + start])
+                if change < limit:
+                    slide_to(groups, slides, x, start)
         elif (
             bits & np.uint64(1)
             and groups.heads[target].different < 2 * k - 1
             and may_leave(groups, x, k)
         ):
-            change = leaving_change(groups, x)
-            if slides is None:
-                change += joining_change(groups, groups.records[x], target)
-            else:
-                change += joining_change(groups, record, target)
+            change = rise_by_joining(groups, slides, x, start, target)
             if change < limit:
-                if slides is not None:
-                    slide_to(groups, slides, x, start)
+                slide_to(groups, slides, x, start)
                 move(groups, x, target)
         else:
             z = other_member(groups, y, other_bits(bits))
-            if slides is None:
-                change = exchange_change(groups, x, z)
-            else:
-                change = slid_exchange_change(groups, x, record, z)
+            change = rise_by_exchange(groups, slides, x, start, z)
             if change < limit and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
-                if slides is not None:
-                    slide_to(groups, slides, x, start)
+                slide_to(groups, slides, x, start)
                 exchange(groups, x, z)

@@ -58,7 +58,7 @@ class Matching(NamedTuple):
     """The rules by which lines are matched."""
 
     within: float  # metres; roads farther than this are none
-    states: int  # streets near each point that are tried at most, each in both directions
+    streets: int  # near each point that are tried at most, each in both directions
     turn: float  # what turning back on a street costs, as a logarithm of likelihood
     slack: float  # metres, by which a way may be longer than twice the straight one
 
@@ -66,8 +66,8 @@ class Matching(NamedTuple):
 class NearStreets(NamedTuple):
     """The streets near each point of n lines, or of one of them, the nearest first."""
 
-    segment: NDArray[np.int64]  # the nearest one of the street, (n, m, states)
-    away: NDArray[np.float64]  # metres from the point, (n, m, states)
+    segment: NDArray[np.int64]  # the nearest one of the street, (n, m, streets)
+    away: NDArray[np.float64]  # metres from the point, (n, m, streets)
     share: NDArray[np.float64]  # of the segment before its place nearest to the point
     streets: NDArray[np.int64]  # how many streets each point has, (n, m)
 
@@ -75,10 +75,10 @@ class NearStreets(NamedTuple):
 class Paths(NamedTuple):
     """The states of each point of a line, and the best path to each."""
 
-    state: NDArray[np.int64]  # (m, 2 states)
-    offset: NDArray[np.float64]  # metres from where its street is entered, (m, 2 states)
-    score: NDArray[np.float64]  # log-likelihood of the best path up to there, (m, 2 states)
-    before: NDArray[np.int64]  # place of the state at the point before, -1 for none, (m, 2 states)
+    state: NDArray[np.int64]  # (m, 2 streets)
+    offset: NDArray[np.float64]  # metres from where its street is entered, (m, 2 streets)
+    score: NDArray[np.float64]  # log-likelihood of the best path up to there, (m, 2 streets)
+    before: NDArray[np.int64]  # place of the state at the point before, -1 for none, (m, 2 streets)
     states: NDArray[np.int64]  # how many states each point has, (m,)
 
 
@@ -87,7 +87,7 @@ class Workspace(NamedTuple):
 
     search: WaySearch
     paths: Paths
-    gained: NDArray[np.float64]  # log-likelihood of each state of a point by itself, (2 states,)
+    gained: NDArray[np.float64]  # log-likelihood of each state of a point by itself, (2 streets,)
     distances: NDArray[np.float64]  # metres of points from their nearest street, rising, (m,)
 
 
@@ -109,9 +109,9 @@ class MatchedWays(NamedTuple):
     linked: NDArray[np.bool_]  # whether a way leads there from the point before, (n, m)
 
 
-def room_for(nodes: int, points: int, states: int) -> Workspace:
+def room_for(nodes: int, points: int, streets: int) -> Workspace:
     """Make room for lines of given numbers of points on a network of given size."""
-    shape = (points, 2 * states)
+    shape = (points, 2 * streets)
 
     via, stamp, wanted = (np.zeros(nodes, np.int64) for _ in range(3))
     waiting = np.empty(_MOST_WAITING, np.int64)
@@ -121,7 +121,7 @@ def room_for(nodes: int, points: int, states: int) -> Workspace:
     return Workspace(
         WaySearch(np.empty(nodes), via, stamp, wanted, waiting, np.empty(_MOST_WAITING)),
         Paths(state, np.empty(shape), np.empty(shape), before, count),
-        np.empty(2 * states),
+        np.empty(2 * streets),
         np.empty(points),
     )
 
@@ -420,6 +420,22 @@ def go_along(streets, count, metres, point):
 
 
 @bare
+def list_back(network, search, to_state, states, metres):
+    """List the states of the way that a search found to a state, the last of them first.
+
+    Fill in ``states``; return how many there are, and ``metres`` with those of their streets.
+    """
+    count = 0
+    node = entry_of(network, to_state)
+    while search.via[node] >= 0:
+        states[count] = search.via[node]
+        metres += network.street_length[states[count] // 2]
+        node = entry_of(network, states[count])
+        count += 1
+    return count, metres
+
+
+@bare
 def trace_ways(network, matching, points, matched, search, streets):
     """Follow matched lines along their streets, and fill in ``streets``; return how many there are.
 
@@ -467,15 +483,9 @@ def trace_ways(network, matching, points, matched, search, streets):
             )
             nearest_ways(network, from_state, np.int64(1), limit, search, mark)
 
-            # Its states, from the last to the first.
-            node = entry_of(network, to_state)
-            metres = rest_of_street + to_offset
-            between = 0
-            while search.via[node] >= 0:
-                states_between[between] = search.via[node]
-                metres += network.street_length[states_between[between] // 2]
-                node = entry_of(network, states_between[between])
-                between += 1
+            between, metres = list_back(
+                network, search, to_state, states_between, rest_of_street + to_offset
+            )
 
             # Places on the line, by the share of the way from point p - 1 to p.
             gone = rest_of_street

@@ -70,28 +70,16 @@ def anonymize(
     """Replace trajectories by averages of groups of at least k."""
     run = typed_options(anonymize, {**locals(), **settings})  # which the report repeats
 
-    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-    from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import without_lists
-    from trajanon.common.workers import connected
-    from trajanon.extract import hidden, roads_to_follow
-    from trajanon.grouping.refinements.annealing import compile_ahead
-    from trajanon.release.report import report_path
-    from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
-    from trajanon.shards.single_file import anonymize_file
-
     if not trajectories:
         raise BadInput("`trajectories` is empty: name the file that extract wrote")
     in_parts = "://" in trajectories or Path(trajectories).is_dir()  # an object store has folders
-    if out is None:
-        out = str(RELEASE if in_parts else ANONYMIZED)
+    out = out or str(RELEASE if in_parts else ANONYMIZED)
     if in_parts:
         _check_options_of_parts(trajectories, out, public_places)
     else:
         _refuse_options_of_parts(memory=memory, cluster=cluster)
 
-    as_published = settings.get("as_published", False)
-    settings.update(method_of(method_text, published=as_published))
+    settings.update(method_of(method_text, published=settings.get("as_published", False)))
     settings["time_step"] = _step_of(time_step_text)
     settings["leave_out"] = _percent_of(leave_out_text)
     if refine_text is not None:
@@ -101,40 +89,82 @@ def anonymize(
         "subjects_exact": subjects_exact,
         "ledger": ledger,
         "key": key,
-        "roads": None if roads is None else roads_to_follow(roads),
+        "roads": None if roads is None else _roads_in(roads),
         "run": run,
     }
 
     if in_parts:
-        report_beside = parts_report_path(out)
-        on_cluster = nullcontext() if cluster is None else connected(cluster)
-        with bars() as progress, _released_or_as_it_was(out), on_cluster as client:
-            report = anonymize_parts(
-                trajectories,
-                out,
-                k,
-                memory=memory or MEMORY,
-                client=client,
-                progress=progress,
-                **options,
-            )
+        report, report_beside = _release_parts(trajectories, out, k, memory, cluster, options)
     else:
-        report_beside = str(report_path(Path(out)))
-        places = None
-        if public_places is not None:
-            places = hidden(public_places, PUBLIC, radius=PUBLIC_METRES)
-        # Kernels are compiled in a process beside, while the file is read and paths are found.
-        if refine_text in (None, "anneal") and not as_published:
-            compile_ahead()
-        with bars() as progress:
-            report = anonymize_file(
-                trajectories, out, k, public_places=places, progress=progress, **options
-            )
+        report, report_beside = _release_file(trajectories, out, k, public_places, options)
 
     if as_json:
+        from trajanon.cli.report_tables import without_lists
+
         show_json(without_lists(report))
     else:
         _show_release(report, out, report_beside)
+
+
+def _roads_in(file: Path) -> "RoadsToFollow":
+    """Read the roads on which lines are laid."""
+    from trajanon.extract import roads_to_follow
+
+    return roads_to_follow(file)
+
+
+def _release_parts(
+    trajectories: str,
+    out: str,
+    k: int,
+    memory: str | None,
+    cluster: str | None,
+    options: _FileKeywords,
+) -> tuple[Mapping[str, object], str]:
+    """Anonymise a folder of parts; return the report, and where it is."""
+    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+    from trajanon.cli.progress_bars import bars
+    from trajanon.common.workers import connected
+    from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
+
+    on_cluster = nullcontext() if cluster is None else connected(cluster)
+    with bars() as progress, _released_or_as_it_was(out), on_cluster as client:
+        report = anonymize_parts(
+            trajectories,
+            out,
+            k,
+            memory=memory or MEMORY,
+            client=client,
+            progress=progress,
+            **options,
+        )
+    return report, parts_report_path(out)
+
+
+def _release_file(
+    trajectories: str, out: str, k: int, public_places: Path | None, options: _FileKeywords
+) -> tuple[Mapping[str, object], str]:
+    """Anonymise a file; return the report, and where it is."""
+    # As above: before drafts are made.
+    from trajanon.cli.progress_bars import bars
+    from trajanon.extract import hidden
+    from trajanon.grouping.refinements.annealing import compile_ahead
+    from trajanon.release.report import report_path
+    from trajanon.shards.anonymize_one_file import anonymize_file
+
+    places = None
+    if public_places is not None:
+        places = hidden(public_places, PUBLIC, radius=PUBLIC_METRES)
+
+    # Kernels are compiled in a process beside, while the file is read and paths are found.
+    will_anneal = options.get("refine", Settings.refine) == "anneal"
+    if will_anneal and not options.get("as_published", False):
+        compile_ahead()
+    with bars() as progress:
+        report = anonymize_file(
+            trajectories, out, k, public_places=places, progress=progress, **options
+        )
+    return report, str(report_path(Path(out)))
 
 
 def _show_release(report_of_release: Mapping[str, object], out: str, report_beside: str) -> None:

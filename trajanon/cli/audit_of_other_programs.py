@@ -77,9 +77,9 @@ def _is_ours(path: Path) -> bool:
 def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | None]]:
     """Read recordings of any format, at equal shares of their ways, and their subjects."""
     from trajanon.extract import traces
+    from trajanon.extract.options_and_defaults import Rules
     from trajanon.extract.points import batch
     from trajanon.extract.resample_windows_and_trips import whole_trips
-    from trajanon.extract.rules import Rules
 
     pieces = list(traces(path))
     if not pieces:

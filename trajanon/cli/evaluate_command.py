@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.common.progress import Progress
     from trajanon.evaluation.evidence import Evaluation
-    from trajanon.evaluation.publisher import Publisher
+    from trajanon.evaluation.publisher_and_licence import Publisher
     from trajanon.release.snapping import RoadsToFollow
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
@@ -46,17 +46,13 @@ def evaluate(
     """
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.publisher import Publisher
-    from trajanon.evaluation.release_certificate import certificate, processing_record
-    from trajanon.release.release import json_report
-    from trajanon.release.report import datasheet_path, report_path
+    from trajanon.evaluation.publisher_and_licence import Publisher
+    from trajanon.release.report import report_path
 
     paths = files or [TRAJECTORIES, ANONYMIZED]
-    if len(paths) < 2:
-        raise BadInput("evaluate takes trajectories, and one or more releases made of them")
+    check_page(out, "an evaluation")
     if roads is None and mode != "any":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
-    check_page(out, "an evaluation")
 
     is_for_ours = curve is not None or holdout or publisher is not None
     is_for_others = match is not None or method is not None
@@ -68,9 +64,7 @@ def evaluate(
     ks = None if curve is None else _numbers(curve)
     publisher_words = None if publisher is None else Publisher.read(publisher)
     network_around = None if roads is None else partial(roads_around, roads=roads, mode=mode)
-    records = [] if publisher is None else [out.with_suffix(".record.html")]
-    private = (out, out.with_suffix(".json"), *records)
-    public = (datasheet_path(released), report_path(released, "certificate.json"))
+    private, public = _outputs(out, released, with_record=publisher is not None)
     inputs = [*paths, report_path(released), *filter(None, (roads, publisher))]
     replaced = replacing(*private, *public, inputs=inputs, public=public)
 
@@ -85,15 +79,7 @@ def evaluate(
             subjects_exact=subjects_exact,
             progress=progress,
         )
-        texts = (
-            evaluation.html,
-            json_report(evaluation.account),
-            *(processing_record(evaluation) for _ in records),
-            evaluation.datasheet,
-            json_report(certificate(evaluation, released)),
-        )
-        for draft, text in zip(drafts, texts, strict=True):
-            draft.write_text(text, encoding="utf-8")
+        _write(drafts, evaluation, released, with_record=publisher is not None)
 
     if as_json:
         show_json(evaluation.account)
@@ -101,6 +87,31 @@ def evaluate(
         _show(evaluation, private, public)
     if not evaluation.holds:
         raise typer.Exit(RELEASE_AT_FAULT)
+
+
+def _outputs(
+    page: Path, released: Path, *, with_record: bool
+) -> tuple[Sequence[Path], Sequence[Path]]:
+    """Name the files for the holder alone, and those to publish beside the release."""
+    from trajanon.release.report import datasheet_path, report_path
+
+    record = [page.with_suffix(".record.html")] if with_record else []
+    private = [page, page.with_suffix(".json"), *record]
+    return private, [datasheet_path(released), report_path(released, "certificate.json")]
+
+
+def _write(
+    drafts: Sequence[Path], evaluation: "Evaluation", released: Path, *, with_record: bool
+) -> None:
+    """Write these files, in their order, as drafts."""
+    from trajanon.evaluation.release_certificate import certificate, processing_record
+    from trajanon.release.release import json_report
+
+    record = [processing_record(evaluation)] if with_record else []
+    private = [evaluation.html, json_report(evaluation.account), *record]
+    public = [evaluation.datasheet, json_report(certificate(evaluation, released))]
+    for draft, text in zip(drafts, private + public, strict=True):
+        draft.write_text(text, encoding="utf-8")
 
 
 def _evaluated(
@@ -157,6 +168,8 @@ def _evaluated(
 
 def _is_ours(files: Sequence[Path], *, is_for_ours: bool, is_for_others: bool) -> bool:
     """Check whether there is one release, with its report; refuse options of the other kind."""
+    if len(files) < 2:
+        raise BadInput("evaluate takes trajectories, and one or more releases made of them")
     originals, released, *other_releases = files
     if _has_report(originals):
         raise BadInput(f"{originals} is a release: name the trajectories it was made of first")

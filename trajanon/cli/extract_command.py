@@ -10,11 +10,11 @@ from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed
 from trajanon.common.declared_options import SUGGESTED_K
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
+from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 
 if TYPE_CHECKING:
     from trajanon.extract.earth.area import AreaLike, Region
-    from trajanon.extract.rules import Limit
+    from trajanon.extract.options_and_defaults import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
 
@@ -45,19 +45,15 @@ def extract(
     from trajanon.cli.report_tables import show_extraction
     from trajanon.common.workers import connected
     from trajanon.extract.extraction import OSM_API, extract_to
-    from trajanon.extract.sources.column_roles import parse_columns
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     _check_out(out, partition)
-    _check_spacing(settings.get("spacing"), windows=windows)
+    if not windows:
+        _refuse_spacing(settings.get("spacing"))
     where = _where(bbox or [], pbf, hide_near)
 
-    settings["per_recording"] = _per_recording_of(per_recording_text)
-    settings["max_gap"] = _limit("max_gap", max_gap_text)
-    settings["max_pause"] = _limit("max_pause", max_pause_text)
-    settings["max_speed"] = cast(float | None, _limit("max_speed", max_speed_text))
-    if columns_text:
-        settings["columns"] = parse_columns(columns_text)
+    settings.update(_limits(max_gap_text, max_pause_text, max_speed_text))
+    settings.update(_per_recording_and_columns(per_recording_text, columns_text))
     zone = None if hide_near is None else _hidden(hide_near, pbf, where)
 
     on_cluster = nullcontext() if cluster is None else connected(cluster)
@@ -77,9 +73,9 @@ def extract(
 
     if as_json:
         show_json(provenance)
-        return
-    show_extraction(provenance)
-    _say_next(provenance, out, windows=windows)
+    else:
+        show_extraction(provenance)
+        _say_next(provenance, out, windows=windows)
 
 
 def _say_next(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
@@ -104,9 +100,9 @@ def _check_out(out: Path, partition: int | None) -> None:
         raise BadInput(f"with --partition, --out names a folder (got {out})")
 
 
-def _check_spacing(spacing: float | None, *, windows: bool) -> None:
+def _refuse_spacing(spacing: float | None) -> None:
     """Refuse a spacing of whole trips."""
-    if not windows and spacing is not None:
+    if spacing is not None:
         raise BadInput(
             f"`spacing={spacing:g}` is for windows, and whole trips have their points at equal "
             "shares of the way: add `windows`, or leave out `spacing`"
@@ -156,12 +152,26 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
     return area
 
 
-def _per_recording_of(text: str) -> int | None:
-    """Read how many windows of a recording are taken; None for all."""
+def _per_recording_and_columns(number: str, columns: str | None) -> ExtractKeywords:
+    """Read how many windows of a recording are taken, None for all; and what columns are."""
+    from trajanon.extract.sources.column_roles import parse_columns
+
     try:
-        return None if text.strip().lower() == "all" else int(text)
+        per_recording = None if number.strip().lower() == "all" else int(number)
     except ValueError as error:
-        raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
+        raise BadInput(f"--per-recording must be 1, or all (got {number!r})") from error
+    if not columns:
+        return {"per_recording": per_recording}
+    return {"per_recording": per_recording, "columns": parse_columns(columns)}
+
+
+def _limits(gap: str, pause: str, speed: str) -> ExtractKeywords:
+    """Read where a track ends."""
+    return {
+        "max_gap": _limit("max_gap", gap),
+        "max_pause": _limit("max_pause", pause),
+        "max_speed": cast(float | None, _limit("max_speed", speed)),
+    }
 
 
 def _limit(name: str, text: str) -> "Limit":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trajanon.release.snapping import RoadsToFollow
 
 _VIEWS = ("overlay", "side-by-side", "public")
-_TILES = "OpenStreetMap"
+_TILES = "OpenStreetMap"  # as maps.colours_and_tiles, which loads folium
 _MARGIN = 0.01  # degrees, about a kilometre
 
 

@@ -60,7 +60,7 @@ def streets(
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.counts_datasheet import counts_datasheet
     from trajanon.evaluation.page.templates import words
-    from trajanon.release.report import datasheet_path, report_path
+    from trajanon.release.report import datasheet_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
     from trajanon.street_counts.released_lines import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
@@ -68,17 +68,9 @@ def streets(
     kind = _kind_of_counts(roads, mode, od, cells, for_router)
     parts = ALL_DAY if hours is None else day_parts(hours)
     out = out or Path("speeds.csv" if kind == "speeds" else f"{kind}.parquet")
-    suffixes = _SUFFIXES.get(kind, _TABLES)
-    if out.suffix.lower() not in suffixes:
-        raise BadInput(f"{out} must end in {' or '.join(suffixes)}")
-    by_hours = kind == "speeds" and parts != ALL_DAY
-    files = [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts] if by_hours else [out]
-
-    beside_release = [
-        report_path(release, name) for name in ("report.json", "datasheet.md", _CERTIFICATE)
-    ]
+    files = _output_files(out, kind, parts)
     public_files = [Path(name) for name in (roads, od) if name is not None]
-    inputs = [release, *beside_release, *public_files]
+    inputs = [*_files_of(release), *public_files]
     outputs = (*files, datasheet_path(out))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
         lines = lines_to_count(release)
@@ -101,10 +93,32 @@ def streets(
     if as_json:
         names = [file.name for file in files]
         show_json({"files": names, **counts.in_json, "sentences": counts.paragraphs})
-        return
-    tell(f"Wrote {counts.number} to {', '.join(map(str, files))}, and {datasheet_path(out)}.")
-    for paragraph in counts.paragraphs:
-        tell(paragraph)
+    else:
+        tell(f"Wrote {counts.number} to {', '.join(map(str, files))}, and {outputs[-1]}.")
+        for paragraph in counts.paragraphs:
+            tell(paragraph)
+
+
+def _output_files(out: Path, kind: str, parts: "tuple[DayPart, ...]") -> list[Path]:
+    """Name the files to write; refuse a name that no file with such counts has."""
+    from trajanon.street_counts.day_parts import ALL_DAY
+
+    suffixes = _SUFFIXES.get(kind, _TABLES)
+    if out.suffix.lower() not in suffixes:
+        raise BadInput(f"{out} must end in {' or '.join(suffixes)}")
+
+    # A router reads speeds of one part of the day at a time.
+    if kind != "speeds" or parts == ALL_DAY:
+        return [out]
+    return [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts]
+
+
+def _files_of(release: Path) -> list[Path]:
+    """Name a release and what may stand beside it."""
+    from trajanon.release.report import report_path
+
+    names = ("report.json", "datasheet.md", _CERTIFICATE)
+    return [release, *(report_path(release, name) for name in names)]
 
 
 def _kind_of_counts(
@@ -192,7 +206,7 @@ def _metres(text: str) -> float | None:
 def _write_table(path: Path, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
     """Write a table in the format that the suffix of its file says."""
     from trajanon.evaluation.counts_datasheet import facts
-    from trajanon.files.vector_formats import write_layer
+    from trajanon.files.geopackage_geojson_gpx_csv import write_layer
 
     attribution = table.attrs["attribution"]
     match path.suffix.lower():

@@ -71,12 +71,9 @@ def microaggregate(
     if as_json:
         notices = list(map(with_flags, report["notices"]))
         show_json({**report, "notices": notices, "out": str(out)})
-        return
-
-    show_microaggregated(report)
-    for notice in report["notices"]:
-        tell(notice)
-    tell(f"Wrote {report['n']:,} rows to {out}.")
+    else:
+        show_microaggregated(report)
+        tell(f"Wrote {report['n']:,} rows to {out}.")
 
 
 @contextmanager
@@ -183,7 +180,7 @@ def show_certificate(account: Mapping[str, Any]) -> None:
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
-    """Print the loss of a microaggregated table, its groups, and the statistics kept."""
+    """Print the loss of a microaggregated table, its groups, what it keeps, and notices."""
     tell(f"Columns microaggregated: {', '.join(report['columns'])}")
     sizes = report["sizes"]
     tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
@@ -199,6 +196,8 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
     _show_moments(report)
     if report["stopped"]:
         tell(STOPPED)
+    for notice in report["notices"]:
+        tell(notice)
 
 
 def _show_written_loss(report: Mapping[str, Any]) -> None:

@@ -88,15 +88,6 @@ def enumerated(words: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def roughly(number: int | None) -> str | None:
-    """Write a number to two digits, so that no difference of two shows one recording.
-
-    >>> roughly(1_234)
-    'some 1,200'
-    """
-    return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
-
-
 def shown(name: str, facts: Sequence[str]) -> str:
     """Write the `repr` of a result.
 

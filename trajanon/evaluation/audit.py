@@ -30,7 +30,7 @@ from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.distances import distances_to_lines
-from trajanon.trajectories.times import HOUR, Clock
+from trajanon.trajectories.local_time import HOUR, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 MatchName = Literal["id", "order"]

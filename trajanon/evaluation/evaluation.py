@@ -14,7 +14,7 @@ from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.end_or_hour import inferred
 from trajanon.evaluation.attacks.known_tracks import Movement, Noise
-from trajanon.evaluation.attacks.next_trip import people_followed
+from trajanon.evaluation.attacks.next_trip import next_lines, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
@@ -23,7 +23,7 @@ from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
-from trajanon.evaluation.publisher import Publisher, check_licence
+from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.usefulness import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
@@ -37,7 +37,7 @@ from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.local_time import departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -159,7 +159,8 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
 
-    tried = [*attacks(seen), *attacks(seen.originals)]
+    after_known = None if seen.steps is None else next_lines(seen)
+    tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
     one_each = np.ones(len(averaged), np.int64)
     nameless = averaged.origin.source.unnamed
@@ -197,7 +198,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         **by_patience._asdict(),
         chained=drives,
-        followed=people_followed(seen, departure_days(averaged)),
+        followed=people_followed(seen, departure_days(averaged), after_known),
         inferred=inferred(seen),
         report=report,
     )

@@ -26,7 +26,7 @@ from trajanon.evaluation.five_answers import Answer, five_answers, risk_bars
 from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
-from trajanon.evaluation.publisher import Publisher
+from trajanon.evaluation.publisher_and_licence import Publisher
 from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
@@ -36,7 +36,7 @@ from trajanon.release.report import Report
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_findings import Finding, label_of, sentence_of
 from trajanon.street_counts.street_usefulness import StreetUsefulness
-from trajanon.trajectories.times import Clock
+from trajanon.trajectories.local_time import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 
 SHARE_BEYOND = 0.05

@@ -21,7 +21,7 @@ from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.evaluation.publisher import Publisher, check_licence
+from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
 from trajanon.release.originals import (
     Matched,
@@ -33,7 +33,7 @@ from trajanon.release.originals import (
 from trajanon.release.people_left import drives_left
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.local_time import departure_days
 from trajanon.trajectories.trajectories import ReleasedTrajectories, joined_trajectories
 
 ROWS = 50_000

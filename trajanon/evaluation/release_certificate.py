@@ -15,13 +15,13 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Json, parsed
-from trajanon.common.number_text import roughly, two_digits
+from trajanon.common.number_text import two_digits
 from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
-from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
+from trajanon.evaluation.publisher_and_licence import OSM_LICENCE, Publisher
 from trajanon.release.people_left import few_left
-from trajanon.release.public_figures import HUNDREDTHS, Crowd
+from trajanon.release.public_figures import HUNDREDTHS, Crowd, rough_count
 from trajanon.release.release_check import Findings
 from trajanon.release.release_words import cost, left_out
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
@@ -148,7 +148,7 @@ def processing_record(evaluation: Evaluation) -> str:
         bases=Basis,
         source=left_out(evaluation.report),
         cost=cost(evaluation.report),
-        roughly=roughly,
+        rough_count=rough_count,
         two_digits=two_digits,
         few_left=few_left,
         statement=partial(words, "statement"),

@@ -5,15 +5,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.evaluation.intervals import Estimate, estimated, mean, median
-from trajanon.evaluation.usefulness import flows
+from trajanon.evaluation.usefulness import flow_counts, flows
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import cells
-from trajanon.trajectories.times import DAY, HOUR
+from trajanon.trajectories.local_time import DAY, HOUR
 
 TASKS = ("lengths", "volumes", "speeds", "travel times", "OD 1 km", "OD 2 km", "hours")
 """What counts and lines are used for, in the order of the pages."""
@@ -162,17 +162,14 @@ def _flow_error(before: Ints, after: Ints) -> Estimate:
 
     For its interval, places of origin are drawn.
     """
-    pairs = np.concatenate([before, after])
-    table = pd.DataFrame({"origin": pairs[:, 0], "goal": pairs[:, 1]})
-    table["before"] = np.arange(len(pairs)) < len(before)
-    table["after"] = ~table.before
-    counts = table.groupby(["origin", "goal"]).sum()
-    counts["different"] = (counts.before - counts.after).abs()
-    counts["trips"] = counts.before + counts.after
-    of_origins = counts.groupby("origin")[["different", "trips"]].sum()
+    counts = flow_counts(before, after)
+    origin = dense(counts.flow[:, 0])
+    different, trips = (
+        np.bincount(origin, weights).astype(np.float64)
+        for weights in (np.abs(counts.before - counts.after), counts.before + counts.after)
+    )
 
     def share_of_trips(different: Floats, trips: Floats) -> Floats:
         return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))
 
-    different, trips = of_origins.to_numpy().T
     return estimated(share_of_trips, different, trips)

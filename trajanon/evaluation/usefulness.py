@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from trajanon.trajectories.distances import (
     until_rest,
 )
 from trajanon.trajectories.geodesy import cells
-from trajanon.trajectories.times import time_errors
+from trajanon.trajectories.release_timing import time_errors
 
 OD_CELLS = {"0.5 km": 500.0, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}
 """Metres of cells of origins and destinations, by name: from a neighbourhood to a district."""
@@ -97,13 +98,25 @@ def flows(points: Floats, cell: float) -> Ints:
     return cells(points[:, [0, -1]], cell)
 
 
+class FlowCounts(NamedTuple):
+    """How many trips go from one cell to another, before and after."""
+
+    flow: Ints  # the numbers of both cells, (f, 2), rising
+    before: Ints  # trips, (f,)
+    after: Ints  # trips, (f,)
+
+
+def flow_counts(before: Ints, after: Ints) -> FlowCounts:
+    """Count each flow of two sets of trips, (n, 2) and (m, 2)."""
+    trips = np.concatenate([before, after])
+    flow, number = np.unique(trips, axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    numbers = number[: len(before)], number[len(before) :]
+    return FlowCounts(flow, *(np.bincount(part, minlength=len(flow)) for part in numbers))
+
+
 def flow_similarity(before: Ints, after: Ints) -> float:
     """Compare flows, (n, 2): their common part (Lenormand et al., PLOS ONE 7, 2012)."""
-    _, flow = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
-    flow = flow.reshape(-1)
-    number_of_flows = flow.max(initial=-1) + 1
-
-    counts_before = np.bincount(flow[: len(before)], minlength=number_of_flows)
-    counts_after = np.bincount(flow[len(before) :], minlength=number_of_flows)
-    common = np.minimum(counts_before, counts_after).sum()
-    return float(2 * common / max(counts_before.sum() + counts_after.sum(), 1))
+    counts = flow_counts(before, after)
+    common = np.minimum(counts.before, counts.after).sum()
+    return float(2 * common / max(len(before) + len(after), 1))

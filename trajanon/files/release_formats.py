@@ -10,11 +10,11 @@ import numpy as np
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.object_stores import fetched, is_url
+from trajanon.files.geopackage_geojson_gpx_csv import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_contents import Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
-from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
-from trajanon.trajectories.times import Clock
+from trajanon.trajectories.local_time import Clock
 from trajanon.trajectories.trajectories import (
     ReleasedTrajectories,
     TrajectoryRows,

@@ -1,4 +1,4 @@
-"""The holder's secret key: its file, its checks, and the seeds that are derived from it."""
+"""The holder's secret key: its file, its checks, and the seed of the search from it."""
 
 import logging
 import os

@@ -19,7 +19,7 @@ from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.release.worst_groups import leave_out_worst
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
-from trajanon.trajectories.times import search_columns
+from trajanon.trajectories.release_timing import search_columns
 
 MOST_LEFT_OUT = 0.01
 """Share of the trajectories that may be left out because their groups are too wide."""

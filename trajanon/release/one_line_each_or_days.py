@@ -14,7 +14,8 @@ from trajanon.grouping.microaggregation import microaggregate
 from trajanon.release.plan import Plan
 from trajanon.release.report import Choice
 from trajanon.trajectories.days import days_of
-from trajanon.trajectories.times import search_columns, zone_of
+from trajanon.trajectories.local_time import zone_of
+from trajanon.trajectories.release_timing import search_columns
 from trajanon.trajectories.trajectories import Trajectories
 
 _MOST_ROUNDS = 20  # in which each person's trajectory is chosen again

@@ -12,7 +12,7 @@ from trajanon.files.release_contents import line_keys
 from trajanon.release.report import Chains, Persons
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import day_numbers
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.local_time import departure_days
 
 
 class Left(NamedTuple):

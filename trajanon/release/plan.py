@@ -20,7 +20,7 @@ from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
-from trajanon.trajectories.times import Timing
+from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.trajectories import Trajectories
 
 

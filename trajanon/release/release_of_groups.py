@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Floats, Metres, dense
+from trajanon.common.arrays import Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.number_text import UnitName
 from trajanon.files.release_contents import in_order, line_keys
@@ -48,8 +48,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     labels = groups.partition.labels
     people = groups.trajectories.subject
     counted = plan.counted(people)
-    if counted is not None and broken_promises(labels, counted, k):
-        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
+    _check_promise(labels, counted, k)
 
     figures = _figures_of(groups)
     if not plan.release.as_published:
@@ -98,6 +97,12 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         words=released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
         report=report,
     )
+
+
+def _check_promise(labels: Ints, counted: Ints | None, k: int) -> None:
+    """Fail if a group has fewer than k of the subjects that are counted."""
+    if counted is not None and broken_promises(labels, counted, k):
+        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
 
 
 def _alignment(trajectories: Trajectories, groups: TrajectoryGroups) -> Alignment | None:

@@ -26,9 +26,10 @@ from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
+from trajanon.trajectories.local_time import Clock
 from trajanon.trajectories.provenance import Provenance, Source
+from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.subjects import Merged
-from trajanon.trajectories.times import Clock, Timing
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories
 
 if TYPE_CHECKING:

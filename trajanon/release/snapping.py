@@ -41,7 +41,7 @@ KEEP_OFF = 100.0
 
 # At most 12 streets are tried near each point. To turn back costs 5 of log-likelihood. A way may be
 # longer than twice the straight one by 500 m.
-_MATCHING = Matching(within=KEEP_OFF, states=12, turn=5.0, slack=500.0)
+_MATCHING = Matching(within=KEEP_OFF, streets=12, turn=5.0, slack=500.0)
 _LINES_PER_TASK = 500  # of a thread
 
 
@@ -206,7 +206,7 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
         """Match the lines of a task, from the first on, and write their rows of `ways`."""
         if not stop.is_set():
             near = near_streets(network, tree, lines[first : first + _LINES_PER_TASK], matching)
-            room = room_for(len(network.lat), m, matching.states)
+            room = room_for(len(network.lat), m, matching.streets)
             match_lines(network, matching, lines, near, first, room, ways)
 
     in_threads(partial(match_task, first) for first in range(0, n, _LINES_PER_TASK))
@@ -268,17 +268,17 @@ def near_streets(
     places_of_point = np.bincount(point[pair], minlength=len(lat))
     first_place = np.cumsum(places_of_point) - places_of_point
     rank = np.arange(len(pair)) - np.repeat(first_place, places_of_point)
-    is_tried = rank < matching.states
+    is_tried = rank < matching.streets
     pair = pair[is_tried]
     rank = rank[is_tried]
 
     def by_point(values: NDArray[Number]) -> NDArray[Number]:
-        """Lay values of pairs out by point and rank, (n, m, states)."""
-        laid_out = np.zeros((len(lat), matching.states), values.dtype)
+        """Lay values of pairs out by point and rank, (n, m, streets)."""
+        laid_out = np.zeros((len(lat), matching.streets), values.dtype)
         laid_out[point[pair], rank] = values[pair]
-        return laid_out.reshape(*lines.shape[:2], matching.states)
+        return laid_out.reshape(*lines.shape[:2], matching.streets)
 
-    tried = places_of_point.clip(max=matching.states).reshape(lines.shape[:2])
+    tried = places_of_point.clip(max=matching.streets).reshape(lines.shape[:2])
     return NearStreets(by_point(segment), by_point(metres), by_point(share), tried)
 
 

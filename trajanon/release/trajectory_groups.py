@@ -26,7 +26,7 @@ from trajanon.release.report import Mended
 from trajanon.release.snapping import Snapped
 from trajanon.trajectories.days import staying_after_last_trip, trips_of_days
 from trajanon.trajectories.distances import distances_to_lines, until_rest
-from trajanon.trajectories.times import time_errors
+from trajanon.trajectories.release_timing import time_errors
 from trajanon.trajectories.trajectories import Trajectories
 
 

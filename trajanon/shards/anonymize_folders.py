@@ -31,11 +31,11 @@ from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
+from trajanon.shards.anonymize_one_file import LedgerLike, anonymized, check_ledger
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
 from trajanon.shards.scratch_and_resume import scratch_for, scratch_root
 from trajanon.shards.sharded_run import release_in_shards
-from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
 
 if TYPE_CHECKING:
     from distributed import Client

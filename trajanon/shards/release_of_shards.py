@@ -18,7 +18,7 @@ from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch_and_resume import row_buckets
-from trajanon.trajectories.times import Timing
+from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 

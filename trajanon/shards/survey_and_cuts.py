@@ -17,8 +17,8 @@ from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import Part, PartsTable, PlacedRows, SharedRuns
 from trajanon.shards.scratch_and_resume import number_buckets, row_buckets
 from trajanon.trajectories.provenance import with_counts
+from trajanon.trajectories.release_timing import EndsSeen, timing_for
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
-from trajanon.trajectories.times import EndsSeen, timing_for
 
 SAMPLE = 200_000
 """Rows of all parts by which the curve through space is cut, at least."""

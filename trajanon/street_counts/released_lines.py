@@ -15,7 +15,7 @@ from trajanon.release.release import Release
 from trajanon.release.release_check import check
 from trajanon.release.report import Report, checked, report_beside
 from trajanon.release.verdict import verdict
-from trajanon.trajectories.times import Clock
+from trajanon.trajectories.local_time import Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, TrajectoryRows
 
 

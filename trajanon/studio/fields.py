@@ -22,9 +22,6 @@ WITHOUT_COLUMN = {
 }
 """The words for these choices."""
 
-AREA = "Area, windows, and places to cut out"
-"""The title above the fields that are folded away."""
-
 
 @dataclass(frozen=True)
 class FormField:
@@ -41,7 +38,7 @@ class FormField:
     needs: str = ""  # the field without which it means nothing
 
     def option(self, chosen: Mapping[str, Choice]) -> Choice:
-        """Return the value of the option, whole numbers as such; None if it means nothing."""
+        """Return the value of the option, whole numbers as such; None if it means nothing now."""
         value = chosen[self.name]
         if self.needs and not chosen[self.needs]:
             return None
@@ -74,12 +71,12 @@ def _read_fields() -> list[FormField]:
 
 
 FIELDS = _read_fields()
-BY_NAME = {form_field.name: form_field for form_field in FIELDS}
+FIELDS_BY_NAME = {form_field.name: form_field for form_field in FIELDS}
 
 USUAL_ROLES = ("lat", "lon", "time", "id", "subject")
 """Roles that are always shown; others are where a message asks for their column."""
 
-OTHER_WORDS = {"pbf": "region", "area": "bbox", "roads": "region"}
+_FIELD_OF_PARAMETER = {"pbf": "region", "area": "bbox", "roads": "region"}
 """Parameters that the page asks for in a field of another name."""
 
 _PARAMETER = re.compile(
@@ -104,22 +101,23 @@ def in_words_of_the_page(message: str) -> str:
         if name == "columns":
             pairs = [pair.split("=", 1) for pair in (roles or "").split(",") if pair]
             return (", ".join(_named(*pair) for pair in pairs) or "the columns") + instead
-        return _named(OTHER_WORDS.get(name, name), value or "") + instead
+        return _named(_FIELD_OF_PARAMETER.get(name, name), value or "") + instead
 
     return _PARAMETER.sub(words, message)
 
 
 def _named(name: str, value: str) -> str:
     """Write the label of a field, and a value if one is known."""
-    label = BY_NAME[name].label if name in BY_NAME else name.replace("_", " ")
+    label = FIELDS_BY_NAME[name].label if name in FIELDS_BY_NAME else name.replace("_", " ")
     text = value.strip("'\"")
-    known = text not in ("", "...", "NAME", "True", "False")
-    return f"“{label}”" + f": {text}" * known
+    if text in ("", "...", "NAME", "True", "False"):  # no value, or one that the user has to find
+        return f"“{label}”"
+    return f"“{label}”: {text}"
 
 
-def names_of(command: str) -> list[str]:
+def field_names(command: str) -> list[str]:
     """List the fields of a command, or with ``columns`` of the roles."""
-    return [name for name, form_field in BY_NAME.items() if form_field.command == command]
+    return [name for name, form_field in FIELDS_BY_NAME.items() if form_field.command == command]
 
 
 def name_of_data(files: list[str]) -> str:

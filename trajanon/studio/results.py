@@ -1,18 +1,19 @@
-"""What commands gave, read from their JSON as records that the page shows."""
+"""What commands gave: is it what is chosen now, what can be saved, and records for the page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from trajanon.cli.run_commands import Table
+from trajanon.cli.options import MAP
 from trajanon.common.columns_read import columns_read
+from trajanon.common.command_lines import Options
 from trajanon.common.number_text import number_of, span
 from trajanon.extract.why_dropped import people_sentences, recordings_sentence
 from trajanon.studio.fields import (
-    BY_NAME,
+    FIELDS_BY_NAME,
     FILE,
     FOLDER,
     NOBODY,
@@ -20,8 +21,18 @@ from trajanon.studio.fields import (
     Choice,
     in_words_of_the_page,
 )
+from trajanon.studio.form_to_commands import (
+    EVALUATION_PAGE,
+    MAKE_RELEASE,
+    PUBLIC_MAP,
+    PUBLISHER,
+    SETTINGS,
+    Form,
+)
 from trajanon.trajectories.provenance import Provenance
 
+_PROCESSING_RECORD = "evaluation.record.html"
+_MOST_COMPARED = 3  # releases side by side
 _NOT_IN_NAMES = set(",=;")  # what no name in the option `columns` may hold
 
 
@@ -34,7 +45,7 @@ class Columns:
     persons: Mapping[str, int]  # how many values columns have that may name people
 
     @classmethod
-    def of(cls, extraction: Table) -> "Columns":
+    def of(cls, extraction: Mapping[str, Any]) -> "Columns":
         """Read them from what `extract` says."""
         roles = dict[str, str]()
         names = list[str]()
@@ -74,7 +85,7 @@ class Columns:
         return words | {chosen: words.get(chosen, str(chosen))}
 
 
-def sentences_of_extraction(extraction: Table) -> list[str]:
+def sentences_of_extraction(extraction: Mapping[str, Any]) -> list[str]:
     """List what the files hold, what became of it, and whom k counts."""
     counts = Counter[str](extraction["counts"])  # 0 for what was not counted
     unit = "trip" if extraction["trips"] else "window"
@@ -113,8 +124,8 @@ def changes_of(remedy: Remedy) -> list[tuple[str, Choice]]:
     for name, value in remedy.changes.items():
         if name == "columns":
             pairs = (pair.partition("=") for pair in str(value).split(","))
-            changes += [(role, column) for role, _, column in pairs if role in BY_NAME]
-        elif name in BY_NAME:
+            changes += [(role, column) for role, _, column in pairs if role in FIELDS_BY_NAME]
+        elif name in FIELDS_BY_NAME:
             changes.append((name, value))
     return changes
 
@@ -156,4 +167,110 @@ class MadeRelease(NamedTuple):
     name: str
     evaluation: Evaluation
     chosen: Mapping[str, Choice]
-    made_by: Table  # the options that decide what is in it
+    made_with: Options  # those that decide what is in it
+
+
+class Results:
+    """What the commands gave last, for which choices, and the releases that were made."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.outputs: dict[str, Any] = {}  # JSON of each command that ran, or empty
+        self.messages: dict[str, list[str]] = {}  # of each command
+        self.made_with: dict[str, Options] = {}  # the options of each command that gave them
+        self.releases: list[MadeRelease] = []  # the newest first
+        self.maps_drawn = 0
+
+    def clear(self) -> None:
+        """Forget all of them, as of files that are gone."""
+        self.outputs.clear()
+        self.messages.clear()
+        self.releases.clear()
+        self.make_old()
+
+    def make_old(self) -> None:
+        """Mark all results as out of date.
+
+        A command that is running writes into the dictionary of before: its results are old, too.
+        """
+        self.made_with = {}
+
+    def compare(self, options: Mapping[str, Options]) -> None:
+        """Keep the release that was made last beside those of before."""
+        made_with = {
+            **{f"extract {name}": value for name, value in options["extract"].items()},
+            **{name: value for name, value in options["anonymize"].items() if name != "out"},
+        }
+        newest = MadeRelease(self.form.name, self.evaluation, dict(self.form.chosen), made_with)
+        # In another format it is the same release.
+        others = [release for release in self.releases if release.made_with != made_with]
+        self.releases = [newest, *others][:_MOST_COMPARED]
+
+    # Are they what was asked for?
+
+    def have(self, commands: Sequence[str]) -> bool:
+        """Whether all of these commands gave results, whatever was chosen."""
+        return self.outputs.keys() >= {*commands} - {"public map"}
+
+    def are_current(self, commands: Sequence[str]) -> bool:
+        """Whether the results of commands are those of what is chosen now."""
+        options = self.form.options()
+        return all(
+            self.made_with.get(command) == options[command] for command in self.needed(commands)
+        )
+
+    def are_old(self, commands: Sequence[str]) -> bool:
+        """Whether there are results, but not those of what is chosen now."""
+        return self.have(commands) and not self.are_current(commands)
+
+    def needed(self, commands: Sequence[str]) -> list[str]:
+        """List commands, but for the public map of what must not be published."""
+        is_stopped = self.have(("check", "evaluate")) and not self.may_be_published
+        return [command for command in commands if command != "public map" or not is_stopped]
+
+    @property
+    def may_be_published(self) -> bool:
+        """Whether nothing speaks against publishing the release that was made last."""
+        return self.evaluation.verdict.kind != "stop" and bool(self.outputs["check"]["holds"])
+
+    # What the page shows of them.
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The evaluation of the release that was made last."""
+        return msgspec.convert(self.outputs["evaluate"], Evaluation)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the tables that were read."""
+        return Columns.of(self.outputs.get("extract", {}))
+
+    @property
+    def lack_persons(self) -> bool:
+        """Whether no column of a table is known to name people, and none was chosen."""
+        columns = self.columns
+        is_known = "subject" in columns.roles or bool(self.form.chosen["subject"])
+        return bool(columns.names) and not is_known
+
+    @property
+    def files_to_save(self) -> Mapping[str, str]:
+        """The files of the release that was asked for, and what each is; none if it is not made."""
+        if not self.are_current(MAKE_RELEASE):
+            return {}
+        name = self.form.name
+        public = {
+            self.form.released_file: "the release, to be published",
+            f"{name}.datasheet.md": "its datasheet, to be published with it",
+            f"{name}.certificate.json": "the same for machines, to be published",
+            PUBLIC_MAP: "the map of the release alone, to be published if you like",
+        }
+        private = {
+            _PROCESSING_RECORD: "the record of processing, to sign (private)",
+            SETTINGS: "repeats the work (private)",
+            PUBLISHER: "the publisher's words (private)",
+            EVALUATION_PAGE: "the evaluation (private)",
+            str(MAP): "the map with the originals (private)",
+        }
+        words = public | private if self.may_be_published else private
+        present = {path.name for path in self.form.folder.iterdir()} | {SETTINGS}
+        return {file: meaning for file, meaning in words.items() if file in present}

@@ -23,7 +23,8 @@ from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.common.atomic_output import drafting, replacing
 from trajanon.common.errors import FileProblem
-from trajanon.studio.files_choices_and_commands import DOOR, PAGE, SETTINGS, Commands, Problem, Work
+from trajanon.studio.form_to_commands import DOOR, EVALUATION_PAGE, SETTINGS, UPLOADS, Commands
+from trajanon.studio.running_commands import Problem, Work
 from trajanon.studio.studio_page import Page
 
 LARGEST_UPLOAD = 1_000_000_000  # bytes; larger files are named by their paths
@@ -37,7 +38,7 @@ def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
     """Serve the studio until it is ended, by its page or by Ctrl-C; then remove its folder."""
     # As an output that is never done: what a killed studio left is removed by the next one.
     with drafting(Path(gettempdir()) / "trajanon-studio") as draft:
-        (draft.path / "files").mkdir(parents=True)
+        (draft.path / UPLOADS).mkdir(parents=True)
         work = Work(draft.path, commands)
         for file in files:
             work.bring(str(file.resolve()))
@@ -65,13 +66,14 @@ def _serve(work: Work, *, browser: bool) -> None:
 
     # Other users of the machine read the browser's command line: it names a file that only its
     # owner can read, and this file sends the code.
-    door = work.folder / DOOR
+    door = work.form.folder / DOOR
     door.touch(mode=0o600)
     send_it = "<script>document.forms[0].submit()</script>"
     door.write_text(_DOOR.substitute(address=address, code=code, script=send_it), encoding="utf-8")
 
     async def announce() -> None:
-        while True:  # the startup event comes before the socket listens
+        """Print the address, and open the page, as soon as the socket listens."""
+        while True:  # the startup event comes before that
             with suppress(OSError):
                 (await asyncio.open_connection("127.0.0.1", port))[1].close()
                 break
@@ -98,10 +100,11 @@ def _serve(work: Work, *, browser: bool) -> None:
 
 def _file_shown(work: Work, name: str) -> Response:
     """Return a file that the page shows, or that can be saved."""
-    if name == SETTINGS and work.released:
-        return PlainTextResponse(work.settings)
-    file = work.folder / name
-    if name not in {PAGE, str(MAP), *work.offered} or not file.exists():
+    to_save = work.results.files_to_save
+    if name == SETTINGS and to_save:
+        return PlainTextResponse(work.form.settings_file)
+    file = work.form.folder / name
+    if name not in {EVALUATION_PAGE, str(MAP), *to_save} or not file.exists():
         return PlainTextResponse("There is no such file.", HTTPStatus.NOT_FOUND)
 
     headers = {
@@ -123,7 +126,7 @@ async def _uploaded(work: Work, name: str, request: Request) -> Response:
     size = 0
     refused = HTTPStatus.INSUFFICIENT_STORAGE
     try:
-        with replacing(work.folder / "files" / name) as (draft,), draft.open("wb") as file:
+        with replacing(work.form.folder / UPLOADS / name) as (draft,), draft.open("wb") as file:
             async for piece in request.stream():
                 size += len(piece)
                 if max(size, int(announced)) > LARGEST_UPLOAD:
@@ -134,7 +137,7 @@ async def _uploaded(work: Work, name: str, request: Request) -> Response:
         sentence = f"{name} could not be stored: {error}"
         work.problem = Problem(sentence, "files")
         return PlainTextResponse(sentence, refused)
-    work.bring(f"files/{name}")
+    work.bring(f"{UPLOADS}/{name}")
     return Response()
 
 

@@ -12,10 +12,11 @@ from nicegui import Client, app, background_tasks, ui
 
 from trajanon.cli.options import MAP
 from trajanon.data import sample
-from trajanon.evaluation.publisher import Publisher
-from trajanon.studio.fields import AREA, BY_NAME, FIELDS, USUAL_ROLES, Choice, FormField
-from trajanon.studio.files_choices_and_commands import LOOK, PAGE, RELEASE, Problem, Work
+from trajanon.evaluation.publisher_and_licence import Publisher
+from trajanon.studio.fields import FIELDS, FIELDS_BY_NAME, USUAL_ROLES, Choice, FormField
+from trajanon.studio.form_to_commands import EVALUATION_PAGE, MAKE_RELEASE, READ_FILES, Form
 from trajanon.studio.results import MadeRelease, Remedy, changes_of, sentences_of_extraction
+from trajanon.studio.running_commands import Problem, Work
 from trajanon.trajectories.provenance import Provenance
 
 _FOLDER = Path(__file__).parent
@@ -34,7 +35,10 @@ _REPLACE_PAGE = """setTimeout(() => {
 _FIRST_WORDS = ("title", "name", "contact", "licence", "purpose")
 """Words of the publisher that are not folded away."""
 
-_RUNS = {LOOK: "Read the files", RELEASE: "Make the release"}
+_FOLDED_FIELDS = "Area, windows, and places to cut out"
+"""The title above the fields that are folded away."""
+
+_RUNS = {READ_FILES: "Read the files", MAKE_RELEASE: "Make the release"}
 """The words of the buttons that run commands."""
 
 _VERDICTS = {"green": "Ready to publish", "amber": "Ready, if ...", "red": "Do not publish"}
@@ -46,6 +50,8 @@ class Page:
 
     def __init__(self, work: Work) -> None:
         self.work = work
+        self.form = work.form
+        self.results = work.results
         # What each part that is updated shows, by the name of the method that draws it.
         self._drawn: Mapping[str, object] = {}
 
@@ -82,28 +88,28 @@ class Page:
                 use_sample.props("outline no-caps")
             self.problem_beside("files")
             self.files()
-            with ui.expansion(AREA).classes("w-full"):
-                _show_fields(self.work, [form_field for form_field in FIELDS if form_field.folded])
-            self._command_button(LOOK, "look")
+            with ui.expansion(_FOLDED_FIELDS).classes("w-full"):
+                _show_fields(self.form, [form_field for form_field in FIELDS if form_field.folded])
+            self._command_button(READ_FILES, "look")
             self.problem_beside("look")
-            with self._marked_if_old(LOOK, "look"):
+            with self._marked_if_old(READ_FILES, "look"):
                 self.extraction()
 
     def _show_choices(self) -> None:
         with _section("2. Release"):
             of_release = (form_field for form_field in FIELDS if form_field.command != "columns")
             shown = [form_field for form_field in of_release if not form_field.folded]
-            _show_fields(self.work, shown)
-            self._command_button(RELEASE, "release")
+            _show_fields(self.form, shown)
+            self._command_button(MAKE_RELEASE, "release")
             self.problem_beside("release")
             with ui.expansion("The same as commands").classes("w-full"):
                 typed = ui.label().classes("command")
-                typed.bind_text_from(self.work, "chosen", backward=lambda _: self.work.typed)
+                typed.bind_text_from(self.form, "chosen", backward=lambda _: self.form.as_typed)
 
     def _show_results(self) -> None:
         with _section("3. May it be published?"):
             self.problem_beside("verdict")
-            with self._marked_if_old(RELEASE, "verdict"):
+            with self._marked_if_old(MAKE_RELEASE, "verdict"):
                 self.release()
         with _section("4. Compare releases"):
             self.comparison()
@@ -135,11 +141,11 @@ class Page:
         """Show a field for one of the publisher's words."""
         box = ui.input(word.metadata["label"]).props("outlined").classes("field")
         box.props["hint"] = word.metadata["hint"]
-        box.bind_value(self.work.words, word.name)
+        box.bind_value(self.work.publisher_form, word.name)
 
     def _show_end(self) -> None:
         with _section("7. End"):
-            ui.label(f"Everything is in {self.work.folder}, and is removed at the end.")
+            ui.label(f"Everything is in {self.form.folder}, and is removed at the end.")
             ui.button("Remove everything and end", on_click=self._ask_to_end).props(
                 "outline no-caps"
             )
@@ -150,7 +156,7 @@ class Page:
                 ui.spinner().props("aria-hidden=true")
                 ui.label().bind_text_from(self.work, "task")
             bar = ui.linear_progress(show_value=False).props('aria-label="How far it is"')
-            bar.bind_value_from(self.work, "share")
+            bar.bind_value_from(self.work, "share_done")
             ui.button("Stop", on_click=self.work.cancel).props("outline no-caps")
         panel.bind_visibility_from(self.work, "busy")
 
@@ -158,18 +164,22 @@ class Page:
 
     def refresh(self) -> None:
         """Draw anew, in every tab, the parts that changed: a click on another one is not lost."""
-        work = self.work
+        results = self.results
         parts: dict[str, object] = {
-            "files": [*work.files],
-            "problem_beside": work.problem,
+            "files": [*self.form.files],
+            "problem_beside": self.work.problem,
             "extraction": (
-                work.results.get("extract"),
-                work.messages.get("extract"),
-                [work.chosen[role] for role in USUAL_ROLES],
+                results.outputs.get("extract"),
+                results.messages.get("extract"),
+                [self.form.chosen[role] for role in USUAL_ROLES],
             ),
-            "release": (work.has(RELEASE), work.results.get("evaluate"), work.maps_drawn),
-            "comparison": [*work.releases],
-            "links": {**work.offered},
+            "release": (
+                results.have(MAKE_RELEASE),
+                results.outputs.get("evaluate"),
+                results.maps_drawn,
+            ),
+            "comparison": [*results.releases],
+            "links": {**results.files_to_save},
         }
         for part, content in parts.items():
             if part not in self._drawn or content != self._drawn[part]:
@@ -179,7 +189,7 @@ class Page:
     @ui.refreshable_method
     def files(self) -> None:
         """List the files that are there."""
-        for name in self.work.files:
+        for name in self.form.files:
             with ui.row().classes("items-center"):
                 ui.label(Path(name).name if not Path(name).is_absolute() else name)
                 button = ui.button(
@@ -200,7 +210,7 @@ class Page:
                 self._ask_for_columns(problem)
 
     def _ask_for_columns(self, problem: Problem) -> None:
-        commands = LOOK if problem.place == "look" else RELEASE
+        commands = READ_FILES if problem.place == "look" else MAKE_RELEASE
         if "lat" in problem.roles:
             ui.label("A file without such columns holds no tracks: remove it.")
         self._show_columns(problem.roles, problem.columns)
@@ -209,33 +219,34 @@ class Page:
     @ui.refreshable_method
     def extraction(self) -> None:
         """Show what the files hold, which columns were found, and what became of it."""
-        if (extraction := self.work.results.get("extract")) is None:
+        if (extraction := self.results.outputs.get("extract")) is None:
             return
-        for sentence in [*sentences_of_extraction(extraction), *self.work.messages["extract"]]:
+        messages = self.results.messages["extract"]
+        for sentence in [*sentences_of_extraction(extraction), *messages]:
             ui.label(sentence)
-        columns = self.work.columns
+        columns = self.results.columns
         if columns.names:
             self._show_columns(USUAL_ROLES, columns.names)
             ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
         if Provenance.read(extraction).source.nameless:
-            _show_field(BY_NAME["nameless"], self.work.chosen)
+            _show_field(FIELDS_BY_NAME["nameless"], self.form.chosen)
 
     def _show_columns(self, roles: Sequence[str], names: Sequence[str]) -> None:
         """Show a list of columns for each role."""
-        columns = self.work.columns
+        columns = self.results.columns
         with ui.element("div").classes("fields"):
             for role in roles:
-                chosen = self.work.chosen[role]
-                choices = columns.choices(role, names, chosen, folders=self.work.has_folders)
-                _show_field(BY_NAME[role], self.work.chosen, choices)
+                chosen = self.form.chosen[role]
+                choices = columns.choices(role, names, chosen, folders=self.form.has_folders)
+                _show_field(FIELDS_BY_NAME[role], self.form.chosen, choices)
 
     @ui.refreshable_method
     def release(self) -> None:
         """Show the release: the verdict on it, five answers, and a map."""
-        if not self.work.has(RELEASE):
+        if not self.results.have(MAKE_RELEASE):
             ui.label("Make a release first.")
             return
-        evaluation = self.work.evaluation
+        evaluation = self.results.evaluation
         verdict = evaluation.verdict
         ui.label(verdict.headline).classes(f"verdict {verdict.colour}").props('role="status"')
         for finding in verdict.findings:
@@ -247,7 +258,7 @@ class Page:
             with ui.column().classes("answer"):
                 ui.label(answer.question).classes("font-bold")
                 ui.label(answer.answer)
-        _link("The whole evaluation (private)", PAGE)
+        _link("The whole evaluation (private)", EVALUATION_PAGE)
         ui.element("iframe").props(
             f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
             'loading="lazy"'  # before it is in sight it has no size to draw in
@@ -264,7 +275,7 @@ class Page:
     @ui.refreshable_method
     def comparison(self) -> None:
         """Show the releases that were made last side by side."""
-        releases = self.work.releases
+        releases = self.results.releases
         if not releases:
             ui.label("Make a release first. Then compare it with others, such as of a larger k.")
             return
@@ -281,12 +292,16 @@ class Page:
     def links(self) -> None:
         """Link the files that can be saved."""
         label = ui.label("Make the release first.")
-        label.bind_visibility_from(self.work, "chosen", backward=lambda _: not self.work.released)
+        label.bind_visibility_from(
+            self.form, "chosen", backward=lambda _: not self.results.are_current(MAKE_RELEASE)
+        )
         with ui.column() as links:
-            for name, words in self.work.offered.items():
+            for name, words in self.results.files_to_save.items():
                 link = _link(f"{name}: {words}", name, new_tab=False)
                 link.props["download"] = name
-        links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
+        links.bind_visibility_from(
+            self.form, "chosen", backward=lambda _: self.results.are_current(MAKE_RELEASE)
+        )
 
     @contextmanager
     def _marked_if_old(self, commands: Sequence[str], place: str) -> Iterator[None]:
@@ -298,7 +313,7 @@ class Page:
             )
             self._command_button(commands, place, f"{_RUNS[tuple(commands)]} again")
         note.bind_visibility_from(
-            self.work, "chosen", backward=lambda _: self.work.is_old(commands)
+            self.form, "chosen", backward=lambda _: self.results.are_old(commands)
         )
         with ui.column().classes("given"):
             yield
@@ -346,16 +361,16 @@ class Page:
 
     async def _use_remedy(self, remedy: Remedy) -> None:
         """Choose what helps, and make the release again."""
-        if self.work.choose(remedy, "verdict"):
-            await self._run(RELEASE, "verdict")
+        if self.work.use_remedy(remedy, "verdict"):
+            await self._run(MAKE_RELEASE, "verdict")
         else:
             self._update(ui.context.client)
 
     async def _publish(self) -> None:
         """Take the publisher's words, and write the documents of a release that is there."""
-        self.work.publish_as()
-        if self.work.problem is None and self.work.has(RELEASE):
-            await self._run(RELEASE, "publisher")
+        self.work.save_publisher()
+        if self.work.problem is None and self.results.have(MAKE_RELEASE):
+            await self._run(MAKE_RELEASE, "publisher")
             return
         self._update(ui.context.client)
         if self.work.problem is None:
@@ -378,7 +393,7 @@ class Page:
         sentence = "All files of the studio are removed. You can close this window."
         if not removed:
             sentence = (
-                f"The studio has ended. It could not remove {self.work.folder}: do so yourself."
+                f"The studio has ended. It could not remove {self.form.folder}: do so yourself."
             )
         page = json.dumps(_ENDED.replace("$sentence", sentence))
         for client in Client.instances.values():
@@ -388,24 +403,26 @@ class Page:
 
 
 def _section(title: str) -> ui.element:
+    """Return a section of the page, to be filled, below its heading."""
     section = ui.element("section")
     with section:
         ui.html(f"<h2>{title}</h2>", sanitize=False)
     return section
 
 
-def _show_fields(work: Work, form_fields: Sequence[FormField]) -> None:
+def _show_fields(form: Form, form_fields: Sequence[FormField]) -> None:
     """Show fields in a grid."""
     with ui.element("div").classes("fields"):
         for form_field in form_fields:
-            element = _show_field(form_field, work.chosen)
+            element = _show_field(form_field, form.chosen)
             if form_field.needs:
-                element.bind_visibility_from(work.chosen, form_field.needs, backward=bool)
+                element.bind_visibility_from(form.chosen, form_field.needs, backward=bool)
 
 
 def _show_field(
     form_field: FormField, chosen: dict[str, Choice], choices: Mapping[Choice, str] | None = None
 ) -> ui.select | ui.number | ui.input:
+    """Show a field: a list where there are choices, which may be others than those of the field."""
     element: ui.select | ui.number | ui.input
     if words := choices or form_field.choices:
         element = ui.select(dict(words), label=form_field.label)
@@ -428,6 +445,7 @@ def _cell(tag: str, text: str) -> ui.label:
 
 
 def _link(words: str, name: str, *, new_tab: bool = True) -> ui.link:
+    """Show a link to a file of the studio's folder."""
     return ui.link(words, f"/out/{quote(name)}", new_tab=new_tab).classes("block")
 
 

@@ -240,18 +240,12 @@ def microaggregate_table(
     2   52
     3   52
     """
+    # What is wrong is refused before the table is read, which may take long.
     k = check_k(k)
-    made_of(
-        options, MicroaggregateSettings
-    )  # refuses them before the table is read, which may take long
-    for option, names in (("columns", columns), ("keep", keep)):
-        if isinstance(names, str):
-            raise BadInput(f"{option} must be a list of names (got {names!r})")
-    for option, value in (("per_subject", per_subject), ("group_column", group_column)):
-        if value and subject is None:
-            raise BadInput(
-                f"`{option}` needs `subject`: name the column with the person of each row"
-            )
+    made_of(options, MicroaggregateSettings)
+    _refuse_texts(columns=columns, keep=keep)
+    if subject is None:
+        _refuse_without_subject(per_subject=per_subject, group_column=group_column)
 
     roles = Roles(
         columns=None if columns is None else list(columns),
@@ -285,6 +279,22 @@ def microaggregate_table(
     means = dict(zip(read.averaged, averages.written.T, strict=True))
     group_numbers = _group_column(group_column, read, person)
     return MicroaggregatedTable(report, read, means, path, group_numbers)
+
+
+def _refuse_texts(**options: object) -> None:
+    """Refuse a text in place of a list of names: it would be taken for one name a letter."""
+    for option, names in options.items():
+        if isinstance(names, str):
+            raise BadInput(f"{option} must be a list of names (got {names!r})")
+
+
+def _refuse_without_subject(**options: object) -> None:
+    """Refuse options that mean nothing where no column names people."""
+    for option, value in options.items():
+        if value:
+            raise BadInput(
+                f"`{option}` needs `subject`: name the column with the person of each row"
+            )
 
 
 def _group_column(name: str | None, read: TableColumns, person: Ints) -> dict[str, Ints]:

@@ -14,7 +14,7 @@ from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.holdout_and_membership import hold_out
 from trajanon.release.report import checked
 from trajanon.trajectories.distances import displacement
-from trajanon.trajectories.times import DAY
+from trajanon.trajectories.local_time import DAY
 
 
 def apart(one: float, other: float, cycle: float) -> float:

@@ -18,7 +18,7 @@ from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.trajectories.times import DAY, HOUR, WEEK
+from trajanon.trajectories.local_time import DAY, HOUR, WEEK
 
 STEP = 0.001
 """Degrees of latitude: 111 m."""

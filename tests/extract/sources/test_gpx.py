@@ -12,7 +12,6 @@ from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx
-from trajanon.extract.sources.gpx import ApiPage
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -24,23 +23,23 @@ def api_page(body: str) -> bytes:
 def traces(path: Path) -> list[Trace]:
     """What a file gives that is no answer of the API."""
     found = list(gpx.read(path, Reading().of_file(path)))
-    assert all(isinstance(trace, Trace) for trace in found)
-    return [trace for trace in found if isinstance(trace, Trace)]
+    assert not any(trace.page for trace in found)
+    return found
 
 
-def answers(paths: Sequence[Path]) -> list[ApiPage]:
-    found = [item for path in paths for item in gpx.read(path, Reading().of_file(path))]
-    assert all(isinstance(item, list) for item in found)
-    return [item for item in found if isinstance(item, list)]
+def answers(paths: Sequence[Path]) -> list[list[Trace]]:
+    found = [list(gpx.read(path, Reading().of_file(path))) for path in paths]
+    assert [{trace.page for trace in page} for page in found if page] == [
+        {str(path)} for path, page in zip(paths, found, strict=True) if page
+    ]
+    return found
 
 
 def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
     text = document(f"<trk>{SEGMENT}{SEGMENT}</trk><trk>{SEGMENT}</trk>")
     path = write(tmp_path / "walk.gpx", text)
     found = [
-        (trace.name, trace.subject)
-        for trace in gpx.read(path, Reading().of_file(path, "a/walk"))
-        if isinstance(trace, Trace)
+        (trace.name, trace.subject) for trace in gpx.read(path, Reading().of_file(path, "a/walk"))
     ]
     assert found == [("a/walk", None)] * 3
 
@@ -50,11 +49,7 @@ def test_each_track_is_a_person_where_that_is_said(tmp_path: Path) -> None:
     ada, nobody = f"<trk><name> Ada </name>{SEGMENT}</trk>", f"<trk>{SEGMENT}{SEGMENT}</trk>"
     path = write(tmp_path / "ride.gpx", document(f"<name>no</name>{ada}{nobody}{ada}"))
     how = Reading(columns={"subject": "track"})
-    found = [
-        (trace.name, trace.subject)
-        for trace in gpx.read(path, how.of_file(path, "ride"))
-        if isinstance(trace, Trace)
-    ]
+    found = [(trace.name, trace.subject) for trace in gpx.read(path, how.of_file(path, "ride"))]
     second = ("ride/track 2", "ride/track 2")
     assert found == [("ride/track 1", "Ada"), second, second, ("ride/track 3", "Ada")]
 
@@ -94,7 +89,7 @@ def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
     text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
     path = write(tmp_path / "a.gpx", text)
     reading = gpx.read(path, Reading().of_file(path))
-    found = [one for one in (next(reading) for _ in range(3)) if isinstance(one, Trace)]
+    found = [next(reading) for _ in range(3)]
     assert [(len(trace), trace.cut_off) for trace in found] == [(2, False), (2, False), (1, True)]
     with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
         next(reading)

@@ -56,7 +56,7 @@ Reader = Callable[..., list[Trace]]
 
 
 def traces_in(reader: Format, path: Path, how: Reading) -> list[Trace]:
-    return [one for one in reader.read(path, how.of_file(path, "label")) if isinstance(one, Trace)]
+    return list(reader.read(path, how.of_file(path, "label")))
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
-from trajanon.extract.sources.gpx import ApiPage
 from trajanon.extract.sources.osm_api import (
     REPEATED,
     WITHOUT_TIME,
@@ -46,7 +45,7 @@ class Asked:
         self.pages = [[segment(*one) for one in page] for page in pages]
         self.taken = 0
 
-    def __iter__(self) -> Iterator[ApiPage]:
+    def __iter__(self) -> Iterator[list[Trace]]:
         for one in self.pages:
             self.taken += 1
             yield one

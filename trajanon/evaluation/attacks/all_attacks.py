@@ -2,18 +2,18 @@
 
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest_record
-from trajanon.evaluation.attacks.next_trip import next_line
+from trajanon.evaluation.attacks.next_trip import NextLines, next_line
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.trajectories.times import HOUR
+from trajanon.trajectories.local_time import HOUR
 
 
-def attacks(published: Published) -> list[Attack]:
+def attacks(published: Published, after_known: NextLines | None = None) -> list[Attack]:
     """Run every attack on a release; on originals, only the two that are of use there.
 
     Who knows a whole trajectory, or points of it, would find each original as itself. If times are
     released, the attack by known points is run twice: without times, and with times known to an
-    hour.
+    hour. ``after_known`` are the lines that go on from known trajectories, if ranked already.
     """
     tried = [nearest_ends(published)]
     if published.against == "release":
@@ -21,5 +21,5 @@ def attacks(published: Published) -> list[Attack]:
         if published.times is not None and published.line_times is not None:
             tried.append(known_points(published, time_tolerance=HOUR))
     if published.steps is not None:
-        tried.append(next_line(published))
+        tried.append(next_line(published, after_known))
     return tried

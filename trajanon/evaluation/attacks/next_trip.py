@@ -19,7 +19,7 @@ from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
 from trajanon.evaluation.attacks.home_and_work import Place, places_found
 from trajanon.evaluation.attacks.published_lines import TIED, Published
 from trajanon.release.people_left import Left, counts_of, people_left
-from trajanon.trajectories.times import HOUR, MINUTE
+from trajanon.trajectories.local_time import HOUR, MINUTE
 
 # What an adversary who looks for the next line starts from: a known trajectory, the line that
 # stands for it, or nothing.
@@ -122,16 +122,16 @@ def _chances_of_first_three(away: Floats, is_right: Bools) -> Floats:
     return np.asarray((chances * is_considered[:, 0]).T)
 
 
-def next_line(published: Published) -> Attack:
+def next_line(published: Published, after_known: NextLines | None = None) -> Attack:
     """Attack a person's next trajectory by the line that goes on best from a known one.
 
     The next trajectory begins near where the known one ended and, if times are released, later. The
     adversary rules out the line nearest to the known trajectory, and picks a random row of the line
-    that goes on best.
+    that goes on best. ``after_known`` are these lines, if they have been ranked already.
     """
     steps = published.steps
     assert steps is not None
-    _, step, line = next_lines(published)
+    _, step, line = after_known or next_lines(published)
     known_line = published.labels[steps.here[step]]
     rates, line_rates = chances_of_rows(published, step, steps.there[step], line, known_line)
     return Attack(
@@ -190,10 +190,13 @@ class Followed:
         return f"the next {self.unit} of the person{' on that day' * self.on_a_day}"
 
 
-def people_followed(published: Published, days: Ints | None) -> Followed | None:
+def people_followed(
+    published: Published, days: Ints | None, after_known: NextLines | None = None
+) -> Followed | None:
     """Measure what the lines of each person show, to those who know all, or follow them in turn.
 
-    ``days`` numbers the day of each trajectory, (n,). None if nothing is known of subjects.
+    ``days`` numbers the day of each trajectory, (n,); ``after_known`` are the lines that go on from
+    known trajectories, if ranked already. None if nothing is known of subjects.
     """
     subjects = published.subjects
     if subjects is None:
@@ -208,7 +211,7 @@ def people_followed(published: Published, days: Ints | None) -> Followed | None:
     if steps is None:
         return followed
     ranks = {
-        KNOWN: next_lines(published).ranks,
+        KNOWN: (after_known or next_lines(published)).ranks,
         LINE: next_lines(published, LINE).ranks,
         CHANCE: Ranks(*(min(places / (lines - 1), 1.0) for places in (1, 3))),
     }

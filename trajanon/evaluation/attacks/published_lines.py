@@ -17,7 +17,7 @@ from trajanon.release.originals import Matched
 from trajanon.release.report import Report
 from trajanon.trajectories.days import day_numbers
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.local_time import departure_days
 from trajanon.trajectories.trajectories import Trajectories
 
 LineLists = NDArray[np.object_]

@@ -13,7 +13,7 @@ from trajanon.common.workers import in_parts
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import TIED, Published
 from trajanon.trajectories.geodesy import in_space
-from trajanon.trajectories.times import MINUTE
+from trajanon.trajectories.local_time import MINUTE
 
 NEAR_POINT = 100.0
 """A line passes a known point if any of its points is this near, in metres."""

@@ -58,7 +58,7 @@ from trajanon.grouping.sliding.possible_starts import (
     window_neighbours,
 )
 from trajanon.trajectories.distances import distances_to_lines
-from trajanon.trajectories.times import Timing, search_columns
+from trajanon.trajectories.release_timing import Timing, search_columns
 from trajanon.trajectories.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.loss import means_and_variances, principal_axes, turn
 from trajanon.grouping.neighbours import nearest_points
-from trajanon.trajectories.times import Timing, search_columns
+from trajanon.trajectories.release_timing import Timing, search_columns
 from trajanon.trajectories.tracks import STEPS, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from trajanon.common.errors import BadInput
-from trajanon.extract.rules import Rules
+from trajanon.extract.options_and_defaults import Rules
 
 
 def test_what_has_a_spacing_is_a_window() -> None:

@@ -1,4 +1,4 @@
-"""What the studio works on, without a browser: what is old, who the people are, what mends."""
+"""The studio without a browser: which results are old, who the people are, what helps."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.__main__ import app
-from trajanon.cli.run_commands import Table
-from trajanon.studio.fields import FIELDS, NOBODY
-from trajanon.studio.files_choices_and_commands import LOOK, RELEASE, Problem, Work
+from trajanon.common.command_lines import Options
+from trajanon.studio.fields import NOBODY
+from trajanon.studio.form_to_commands import MAKE_RELEASE, READ_FILES
 from trajanon.studio.results import Remedy
+from trajanon.studio.running_commands import Problem, Work
 
 USED = {"roles": {"id": "trip", "lat": "lat", "lon": "lon"}, "unused": ["medallion", "fare"]}
 FOUND = {"roles": {"id": "trip", "lat": "lat", "lon": "lon", "subject": "medallion"}, "unused": []}
@@ -30,10 +30,14 @@ class Quick(Work):
         self.kind = "ready"
         self.found = list(columns)
 
-    async def _run_command(self, command: str, table: Table, place: str) -> bool:
+    async def _run_command(self, command: str, options: Options, place: str) -> bool:
         self.ran.append(command)
-        outputs = {"evaluate": "evaluation.html", "map": "map.html", "public": "map.public.html"}
-        (self.folder / table.get("out", outputs.get(command, "other"))).touch()
+        outputs = {
+            "evaluate": "evaluation.html",
+            "map": "map.html",
+            "public map": "map.public.html",
+        }
+        (self.form.folder / str(options.get("out", outputs.get(command, "other")))).touch()
         if command == self.failing:
             self.problem = Problem("k is too large: lower it", place)
             return False
@@ -44,7 +48,7 @@ class Quick(Work):
             "sentences": [],
             "findings": [],
         }
-        self.results[command] = {
+        self.results.outputs[command] = {
             "extract": {"columns": self.found},
             "check": {"holds": True},
             "evaluate": {
@@ -55,7 +59,7 @@ class Quick(Work):
         }.get(command, {})
         return True
 
-    def go(self, commands: tuple[str, ...] = RELEASE) -> list[str]:
+    def go(self, commands: tuple[str, ...] = MAKE_RELEASE) -> list[str]:
         self.ran = []
         asyncio.run(self.run(commands, "release"))
         return self.ran
@@ -78,55 +82,55 @@ def test_what_can_be_saved_is_what_is_chosen(
     tmp_path: Path, changes: list[tuple[str, Any]]
 ) -> None:
     work = Quick(tmp_path)
-    assert work.go() == [*RELEASE]
-    before = dict(work.chosen)
+    assert work.go() == [*MAKE_RELEASE]
+    before = dict(work.form.chosen)
     for name, value in changes:
-        work.chosen[name] = value
-        assert not work.offered
-        assert work.is_old(RELEASE)
-    work.chosen.update(before)
-    assert "tracks-anonymized.parquet" in work.offered
-    assert not work.is_old(RELEASE)
+        work.form.chosen[name] = value
+        assert not work.results.files_to_save
+        assert work.results.are_old(MAKE_RELEASE)
+    work.form.chosen.update(before)
+    assert "tracks-anonymized.parquet" in work.results.files_to_save
+    assert not work.results.are_old(MAKE_RELEASE)
     work.bring("/somewhere/tracks")  # perhaps another of the same name
-    assert work.is_old(LOOK)
-    assert not work.offered
+    assert work.results.are_old(READ_FILES)
+    assert not work.results.files_to_save
 
 
-@pytest.mark.parametrize("failing", RELEASE)
+@pytest.mark.parametrize("failing", MAKE_RELEASE)
 def test_nothing_can_be_saved_after_a_run_that_failed(tmp_path: Path, failing: str) -> None:
     """Not even what was there before: a command that failed may have written something."""
     work = Quick(tmp_path)
     work.go()
-    work.chosen["k"] = 50
+    work.form.chosen["k"] = 50
     work.failing = failing
     work.bring("/somewhere/others")
     work.go()
     for _ in range(2):
-        assert not work.offered
-        assert work.is_old(RELEASE)
-        work.chosen["k"] = 4
+        assert not work.results.files_to_save
+        assert work.results.are_old(MAKE_RELEASE)
+        work.form.chosen["k"] = 4
     work.failing = ""
     work.go()
-    assert work.offered
+    assert work.results.files_to_save
 
 
 def test_only_what_changed_runs_again(tmp_path: Path) -> None:
     work = Quick(tmp_path)
     work.go()
     assert work.go() == []
-    work.chosen["k"] = 5
-    assert work.go() == [*RELEASE[1:]]
-    work.chosen["k"] = 4
-    assert work.go() == [*RELEASE[1:]]  # the file of k = 4 is gone
+    work.form.chosen["k"] = 5
+    assert work.go() == [*MAKE_RELEASE[1:]]
+    work.form.chosen["k"] = 4
+    assert work.go() == [*MAKE_RELEASE[1:]]  # the file of k = 4 is gone
 
 
 def test_what_must_not_be_published_has_no_public_files(tmp_path: Path) -> None:
     work = Quick(tmp_path)
     work.kind = "stop"
-    assert work.go() == [*RELEASE[:-1]]
-    assert not work.is_old(RELEASE)
+    assert work.go() == [*MAKE_RELEASE[:-1]]
+    assert not work.results.are_old(MAKE_RELEASE)
     private = ["settings.toml", "publisher.toml", "evaluation.html", "map.html"]
-    assert [*work.offered] == private
+    assert [*work.results.files_to_save] == private
 
 
 def test_of_a_removed_file_nothing_is_left(tmp_path: Path) -> None:
@@ -134,22 +138,22 @@ def test_of_a_removed_file_nothing_is_left(tmp_path: Path) -> None:
     work.go()
     work.bring("/somewhere/others")
     work.drop("/somewhere/tracks")
-    assert work.files == ["/somewhere/others"]
-    assert not work.results
-    assert not work.releases
-    assert not work.is_old(RELEASE)
-    assert work.name == "others-anonymized"
+    assert work.form.files == ["/somewhere/others"]
+    assert not work.results.outputs
+    assert not work.results.releases
+    assert not work.results.are_old(MAKE_RELEASE)
+    assert work.form.name == "others-anonymized"
     assert not list(tmp_path.iterdir())
 
 
 def test_releases_are_compared_but_not_formats_of_one(tmp_path: Path) -> None:
     work = Quick(tmp_path)
     for k in (2, 3, 4, 5):
-        work.chosen["k"] = k
+        work.form.chosen["k"] = k
         work.go()
-    work.chosen["format"] = ".csv"
+    work.form.chosen["format"] = ".csv"
     work.go()
-    assert [release.chosen["k"] for release in work.releases] == [5, 4, 3]
+    assert [release.chosen["k"] for release in work.results.releases] == [5, 4, 3]
 
 
 def test_another_format_takes_the_place_of_a_release_and_its_report(tmp_path: Path) -> None:
@@ -157,7 +161,7 @@ def test_another_format_takes_the_place_of_a_release_and_its_report(tmp_path: Pa
     work.go()
     (tmp_path / "tracks-anonymized.report.json").touch()
     (tmp_path / "tracks-anonymized-2.parquet").touch()
-    work.chosen["format"] = ".csv"
+    work.form.chosen["format"] = ".csv"
     work.go()
     assert {path.name for path in tmp_path.glob("tracks*")} == {
         "tracks-anonymized.csv",
@@ -168,25 +172,25 @@ def test_another_format_takes_the_place_of_a_release_and_its_report(tmp_path: Pa
 @pytest.mark.parametrize("name", ["", "../map", ".hidden", "-k", "Map", "trajectories", "a/b"])
 def test_a_name_stays_in_the_folder_and_takes_no_other(tmp_path: Path, name: str) -> None:
     work = Quick(tmp_path)
-    work.chosen["name"] = name
+    work.form.chosen["name"] = name
     assert work.go() == ["extract"]
     assert work.problem is not None
     assert "cannot be called" in work.problem.sentence
     assert work.problem.place == "release"
-    work.chosen["name"] = "Rutas de agosto_2"
-    assert work.go() == [*RELEASE[1:]]
+    work.form.chosen["name"] = "Rutas de agosto_2"
+    assert work.go() == [*MAKE_RELEASE[1:]]
 
 
 def test_a_remedy_changes_fields_or_asks_for_a_column(tmp_path: Path) -> None:
     work = Quick(tmp_path, columns=(USED,))
     one_line = Remedy("", {"one_line_each": True, "days": None})
-    assert work.choose(one_line, "verdict")
-    assert work.chosen["one_line_each"] is True
-    work.chosen["times"] = "of-day"
-    assert work.choose(Remedy("", {"times": None}), "verdict")
-    assert work.chosen["times"] == ""
+    assert work.use_remedy(one_line, "verdict")
+    assert work.form.chosen["one_line_each"] is True
+    work.form.chosen["times"] = "of-day"
+    assert work.use_remedy(Remedy("", {"times": None}), "verdict")
+    assert work.form.chosen["times"] == ""
     work.go()
-    assert not work.choose(Remedy("", {"columns": "subject=NAME"}), "verdict")
+    assert not work.use_remedy(Remedy("", {"columns": "subject=NAME"}), "verdict")
     assert work.problem is not None
     assert work.problem.roles == ["subject"]
     assert list(work.problem.columns) == ["trip", "lat", "lon", "medallion", "fare"]
@@ -195,14 +199,14 @@ def test_a_remedy_changes_fields_or_asks_for_a_column(tmp_path: Path) -> None:
 def test_the_publishers_words_make_the_papers_old(tmp_path: Path) -> None:
     work = Quick(tmp_path)
     work.go()
-    work.words["contact"] = "nobody"
-    work.publish_as()
+    work.publisher_form["contact"] = "nobody"
+    work.save_publisher()
     assert work.problem is not None
     assert work.problem.place == "publisher"
-    assert work.released
-    work.words["contact"] = "data@example.com"
-    work.publish_as()
-    assert not work.offered
+    assert work.results.are_current(MAKE_RELEASE)
+    work.publisher_form["contact"] = "data@example.com"
+    work.save_publisher()
+    assert not work.results.files_to_save
     assert work.go() == ["evaluate"]
     assert "data@example.com" in (tmp_path / "publisher.toml").read_text("utf-8")
 
@@ -210,69 +214,26 @@ def test_the_publishers_words_make_the_papers_old(tmp_path: Path) -> None:
 def test_a_column_is_asked_for_before_anybody_is_counted(tmp_path: Path) -> None:
     work = Quick(tmp_path, columns=(USED,))
     assert work.go() == ["extract"]
-    assert not work.is_old(RELEASE)  # there is none
+    assert not work.results.are_old(MAKE_RELEASE)  # there is none
     assert work.problem is not None
     assert work.problem.roles == ["subject"]
-    columns = work.columns
+    columns = work.results.columns
     choices = columns.choices("subject", columns.names, "", folders=False)
     assert [*choices] == ["", "trip", "lat", "lon", "medallion", "fare", NOBODY]
-    work.chosen["subject"] = "medallion"
-    assert work.tables()["extract"]["columns"] == "subject=medallion"
-    work.chosen["lat"] = "y"
-    assert work.tables()["extract"]["columns"] == "lat=y,subject=medallion"
+    work.form.chosen["subject"] = "medallion"
+    assert work.form.options()["extract"]["columns"] == "subject=medallion"
+    work.form.chosen["lat"] = "y"
+    assert work.form.options()["extract"]["columns"] == "lat=y,subject=medallion"
     work.found = [FOUND]
-    assert work.go() == [*RELEASE]
-    assert not work.asks_for_persons
+    assert work.go() == [*MAKE_RELEASE]
+    assert not work.results.lack_persons
 
 
 def test_that_no_column_names_people_is_an_answer(tmp_path: Path) -> None:
     work = Quick(tmp_path, columns=(USED,))
     work.go()
-    work.chosen["subject"] = NOBODY
-    assert work.tables()["extract"]["columns"] == "subject=none"
-    assert work.go() == [*RELEASE]
+    work.form.chosen["subject"] = NOBODY
+    assert work.form.options()["extract"]["columns"] == "subject=none"
+    assert work.go() == [*MAKE_RELEASE]
     work.drop("/somewhere/tracks")
-    assert not work.chosen["subject"]  # of other files one is asked again
-
-
-def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
-    from typer.main import get_command
-
-    commands: Any = get_command(app)
-    work = Work(tmp_path, commands.commands)
-    work.bring("tracks.gpx")
-    work.chosen |= {"windows": True, "times": "of-day"}
-    work.chosen |= {field.name: 1.0 for field in FIELDS if field.number}
-    work.chosen |= {"id": "n", "bbox": "madrid", "hide_near": "x=y", "region": "z.osm.pbf"}
-    lines = work.typed.splitlines()
-    assert len(lines) == len(RELEASE)
-    assert "--columns id=n" in lines[0]
-    assert "-k 1 " in lines[1] + " "  # whole numbers are written so
-    assert lines[-1] == (
-        "trajanon map --view public --offline --roads z.osm.pbf --out map.public.html "
-        "tracks-anonymized.parquet"
-    )
-
-
-def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Not above: each worker would load them for this one test.
-    from starlette.requests import Request
-
-    from trajanon.studio import server
-
-    monkeypatch.setattr(server, "LARGEST_UPLOAD", 1_000)
-    work = Work(tmp_path, {})
-    (tmp_path / "files").mkdir()
-    sent = iter([600, 600, 600])
-
-    async def receive() -> dict[str, object]:
-        return {"type": "http.request", "body": bytes(next(sent)), "more_body": True}
-
-    request = Request({"type": "http", "headers": [], "method": "PUT"}, receive)
-    answer = asyncio.run(server._uploaded(work, "large.gpx", request))
-    assert answer.status_code == 413
-    assert list(sent) == [600]  # it read no further
-    assert work.problem is not None
-    assert "over a gigabyte" in work.problem.sentence
-    assert not work.files
-    assert not list((tmp_path / "files").iterdir())
+    assert not work.form.chosen["subject"]  # of other files one is asked again

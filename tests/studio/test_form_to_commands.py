@@ -1,0 +1,27 @@
+"""The form of the studio as commands."""
+
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from trajanon.__main__ import app
+from trajanon.studio.fields import FIELDS
+from trajanon.studio.form_to_commands import MAKE_RELEASE, Form
+
+
+def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
+    commands: Any = get_command(app)
+    form = Form(tmp_path, commands.commands)
+    form.set_files(["tracks.gpx"], renames_release=True)
+    form.chosen |= {"windows": True, "times": "of-day"}
+    form.chosen |= {field.name: 1.0 for field in FIELDS if field.number}
+    form.chosen |= {"id": "n", "bbox": "madrid", "hide_near": "x=y", "region": "z.osm.pbf"}
+    lines = form.as_typed.splitlines()
+    assert len(lines) == len(MAKE_RELEASE)
+    assert "--columns id=n" in lines[0]
+    assert "-k 1 " in lines[1] + " "  # whole numbers are written so
+    assert lines[-1] == (
+        "trajanon map --view public --offline --roads z.osm.pbf --out map.public.html "
+        "tracks-anonymized.parquet"
+    )
