@@ -18,8 +18,8 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import roads_to_follow
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.local_time import DAY, HOUR
 from trajanon.trajectories.trajectories import Trajectories
 
 K = 4

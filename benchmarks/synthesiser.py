@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.trajectories.clock_and_time_zones import HOUR
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.local_time import HOUR
 
 SHARES = {"grid": 0.05, "moves": 0.35, "trips": 0.45}
 SHARES |= dict.fromkeys(("lengths", "hours", "speeds"), 0.05)

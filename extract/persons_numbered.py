@@ -1,4 +1,7 @@
-"""Recordings and the persons who made them, numbered; copies and spellings are one person's."""
+"""Recordings and the persons who made them, numbered; copies and spellings are one person's.
+
+The readers of ``sources/`` name the persons: by a column, a tag of the file, or its folder.
+"""
 
 import hashlib
 from collections.abc import Sequence

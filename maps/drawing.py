@@ -14,9 +14,9 @@ from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
+from trajanon.trajectories.clock_and_time_zones import DAY, Clock
 from trajanon.trajectories.distances import displacement, lengths, until_rest
 from trajanon.trajectories.geodesy import metres_between
-from trajanon.trajectories.local_time import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 if TYPE_CHECKING:

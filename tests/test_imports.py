@@ -138,7 +138,7 @@ def test_no_module_is_imported_by_its_name_but_where_names_are_first_used() -> N
         for file in files(top)
         if "import_module(" in file.read_text(encoding="utf-8")
     }
-    asked_for = {"trajanon/common/workers.py"}  # whether another library is there
+    asked_for = {"trajanon/common/threads_and_dask.py"}  # whether another library is there
     assert calls - asked_for == {"trajanon/__init__.py"}
 
 

@@ -21,7 +21,7 @@ from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
-from trajanon.common.workers import on_cluster, results_in_order
+from trajanon.common.threads_and_dask import on_cluster, results_in_order
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geopackage_and_shapefile import footer_of
 from trajanon.extract.sources.osm_api import joined_traces

@@ -16,8 +16,8 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import percent
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.release.release import Release
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, Clock
 from trajanon.trajectories.distances import Summary
-from trajanon.trajectories.local_time import DAY, HOUR, Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -34,7 +34,7 @@ def evaluated(trajectories: Trajectories, k: int = 2, **options: Any) -> Evaluat
 @pytest.fixture(scope="module")
 def whole_town() -> Evaluation:
     with pytest.MonkeyPatch.context() as few:
-        few.setattr("trajanon.evaluation.attacks.known_tracks.TRIED", 5)
+        few.setattr("trajanon.evaluation.attacks.tracks_the_adversary_holds.TRIED", 5)
         return evaluated(town(), 4)
 
 

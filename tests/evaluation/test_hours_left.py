@@ -7,8 +7,8 @@ from toy import HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
 from trajanon.evaluation.usefulness import usefulness
+from trajanon.trajectories.clock_and_time_zones import HOUR
 from trajanon.trajectories.distances import Summary
-from trajanon.trajectories.local_time import HOUR
 from trajanon.trajectories.release_timing import time_errors
 
 

@@ -11,7 +11,7 @@ from toy import on_earth
 from trajanon.evaluation.tasks import TASKS, task_errors
 from trajanon.evaluation.usefulness import flow_similarity, flows
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.trajectories.local_time import HOUR
+from trajanon.trajectories.clock_and_time_zones import HOUR
 
 
 def drives(seed: int, n: int = 12) -> ReleasedLines:

@@ -24,7 +24,7 @@ from trajanon.files.release_inspection import (
     compare_with_rewrite,
     inspected,
 )
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import Trajectories, attribution_as_published
 
 CLOCK = Clock("of-day", "Europe/Madrid", 60)

@@ -22,7 +22,7 @@ from trajanon.common.errors import BadInput
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, read_release, write_release
 from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
 from trajanon.files.times_of_points import instants
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

@@ -20,7 +20,7 @@ from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.release.originals import matched
 from trajanon.release.perturbation import PublicWidths, perturbed_times
 from trajanon.release.report import checked
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

@@ -19,7 +19,7 @@ from trajanon.common.arrays import Floats
 from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import read_release
 from trajanon.files.times_of_points import spread_evenly
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
 SECONDS = np.timedelta64(1, "s")

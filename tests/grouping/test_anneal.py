@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups, search_in_blocks
 
 from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_random_moves
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import Effort
 from trajanon.grouping import loss
@@ -193,7 +193,7 @@ def test_blocks_are_of_whole_groups_and_hold_each_record_once(
 def test_the_number_of_cores_leaves_every_bit(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads_and_dask, "cores", lambda cores=cores: cores)
         work = searched(random_groups(7, 120, 3, 40, grid=True))
         found.append([anneal(work, work.labels), *heard(work)])
     for others in found[1:]:

@@ -23,7 +23,7 @@ from interrupting import Interrupting
 from naive_refine import search_in_blocks
 
 from trajanon.cli.messages import STOPPED
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.grouping.microaggregation import REFINEMENTS, find_groups, microaggregate
 from trajanon.grouping.problem import whole_problem
@@ -137,7 +137,7 @@ def test_ctrl_c_while_threads_anneal_ends_them_all(
             _thread.interrupt_main()
         make_random_moves(*arguments)
 
-    monkeypatch.setattr(workers, "cores", lambda: cores)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: cores)
     search_in_blocks(monkeypatch, 12)
     monkeypatch.setattr(module, "make_random_moves", interrupted)
     before = set(threading.enumerate())

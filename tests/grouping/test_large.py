@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from large import WHOLE, clustered, search_as_if_large
 from naive_refine import Grouped
 
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import Effort, EffortName
 from trajanon.grouping import loss
@@ -108,7 +108,7 @@ def test_threads_leave_every_bit(how: dict[str, Any], monkeypatch: pytest.Monkey
     X, subjects = clustered(200, 5), np.arange(200) % 60
     found = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(workers, "cores", lambda count=count: count)
+        monkeypatch.setattr(threads_and_dask, "cores", lambda count=count: count)
         partition = microaggregate(X, 4, subjects=subjects, **how)
         found.append((partition.labels.tolist(), partition.sse, partition.path_length))
     assert found[0] == found[1] == found[2]

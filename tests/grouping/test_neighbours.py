@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from large import WHOLE, clustered, search_as_if_large
 from scipy.spatial import cKDTree
 
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats
 from trajanon.grouping import loss, neighbours
 from trajanon.grouping.neighbours import Neighbours, exact_neighbours, nearest_points
@@ -93,7 +93,7 @@ def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(neighbours, "_RECORDS_PER_TURN", 17)
     found = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(workers, "cores", lambda count=count: count)
+        monkeypatch.setattr(threads_and_dask, "cores", lambda count=count: count)
         near = Neighbours(tables(kind, 400, 3), 8).approximate
         found.append([part.tobytes() for part in near])
     assert found[0] == found[1] == found[2]
@@ -132,7 +132,7 @@ def test_ctrl_c_ends_the_threads_that_ask(monkeypatch: pytest.MonkeyPatch) -> No
             raise KeyboardInterrupt
 
     monkeypatch.setattr(neighbours, "_POINTS_PER_QUERY", 1)
-    monkeypatch.setattr(workers, "cores", lambda: 1)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 1)
     with pytest.raises(KeyboardInterrupt):
         nearest_points(Tree(), np.zeros((50, 2)), 1)
     assert len(asked) < 50

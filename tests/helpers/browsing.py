@@ -23,7 +23,7 @@ from trajanon.files.release_contents import line_keys
 from trajanon.grouping.loss import group_means
 from trajanon.maps import compare
 from trajanon.release.report import digest_of
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 

@@ -11,7 +11,7 @@ from planted import groups
 from trajanon.common.arrays import Floats
 from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import write_release
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 CLOCK = Clock("of-day", "Europe/Madrid", 300)

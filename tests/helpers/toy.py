@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Floats
-from trajanon.trajectories.local_time import DAY, HOUR
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trajanon.common.declared_options import TimesName
 from trajanon.maps import compare, html, public
 from trajanon.maps.drawing import counts_by_hour, hours_of
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 ZONE = "America/Los_Angeles"

@@ -20,7 +20,7 @@ from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release, write_release
 from trajanon.files.release_inspection import NOTHING_ELSE
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

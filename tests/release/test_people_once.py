@@ -12,7 +12,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.release import perturbation
 from trajanon.release.originals import matched
 from trajanon.release.report import checked
-from trajanon.trajectories.local_time import DAY, HOUR
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.trajectories import Trajectories
 
 PEOPLE, DAYS = 6, 12

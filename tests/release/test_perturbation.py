@@ -26,8 +26,8 @@ from trajanon.release.perturbation import (
     public_width,
     widths_of_times,
 )
+from trajanon.trajectories.clock_and_time_zones import DAY, DAY_BEGINS, Clock
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.local_time import DAY, DAY_BEGINS, Clock
 
 KEY = bytes(range(32))
 WIDTH = 120.0

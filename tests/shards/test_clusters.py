@@ -32,10 +32,10 @@ from shards import (
     write_parts,
 )
 
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.common.errors import BadInput, FileProblem, ServerProblem
 from trajanon.common.progress import Progress, silent
-from trajanon.common.workers import connected, each_done, on_cluster, results_in_order
+from trajanon.common.threads_and_dask import connected, each_done, on_cluster, results_in_order
 from trajanon.data import sample
 from trajanon.extract import extract_to
 from trajanon.extract.extraction import From
@@ -266,7 +266,7 @@ def test_what_is_no_cluster_is_refused(address: str, says: str) -> None:
 def test_a_scheduler_that_is_not_there_is_one_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 1)
+    monkeypatch.setattr(threads_and_dask, "_SECONDS_TO_WAIT", 1)
     write_folder(Path("trajectories"), walks(30))
     address = "tcp://127.0.0.1:1"
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)
@@ -274,7 +274,7 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(
 
 
 def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 0.1)
+    monkeypatch.setattr(threads_and_dask, "_SECONDS_TO_WAIT", 0.1)
     with (
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
         Client(cluster) as client,

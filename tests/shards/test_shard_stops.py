@@ -13,7 +13,7 @@ from shards import released, walks, write_folder
 
 from trajanon.common.errors import ServerProblem
 from trajanon.common.progress import silent
-from trajanon.common.workers import connected, each_done
+from trajanon.common.threads_and_dask import connected, each_done
 from trajanon.shards import anonymize_folders, sharded_run
 
 

@@ -11,7 +11,7 @@ from naive_sliding import room, town, tracks_of
 from shards import labels_of, out_of, released, shards_of, write_parts
 
 import trajanon
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.files.release_contents import line_keys
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
@@ -77,7 +77,7 @@ def test_windows_slide_and_lose_less_however_they_are_worked_on(
     source = write_parts(tmp_path / "trips", town(5, 120, people=40), 25)
     found = []
     for cores in (1, 3):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads_and_dask, "cores", lambda cores=cores: cores)
         with shards_of(40):
             anonymize_parts(str(source), str(out_of(tmp_path)), 3, key=bytes(range(32)))
         report = read_report(out_of(tmp_path))

@@ -13,8 +13,8 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.od_table import read_zones
 from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.geodesy import cell_middles, cells
-from trajanon.trajectories.local_time import Clock
 
 ENDS = np.array([[[41.0, 2.0], [41.1, 2.1]]] * 2 + [[[41.1, 2.1], [41.1, 2.1]]])
 TRIPS = np.array([4, 5, 6])

@@ -15,7 +15,7 @@ from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.router_speeds import router_speeds, seconds_at_nodes
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 
 LAT, LON = 47.0, 9.5
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there

@@ -20,7 +20,7 @@ from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.rounded_counts import rounded_counts
 from trajanon.street_counts.street_usefulness import compared_streets, street_usefulness
 from trajanon.street_counts.streets import streets
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 LAT, LON = 47.0, 9.5

@@ -17,8 +17,8 @@ from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
 from trajanon.grouping.sliding.possible_starts import build_windows, records_at
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.distances import displacement
-from trajanon.trajectories.local_time import Clock
 from trajanon.trajectories.release_timing import Timing, departure_weight, search_columns, timing_of
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories

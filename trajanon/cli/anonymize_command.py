@@ -124,7 +124,7 @@ def _release_parts(
     """Anonymise a folder of parts; return the report, and where it is."""
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
-    from trajanon.common.workers import connected
+    from trajanon.common.threads_and_dask import connected
     from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
 
     on_cluster = nullcontext() if cluster is None else connected(cluster)

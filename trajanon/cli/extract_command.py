@@ -43,7 +43,7 @@ def extract(
 
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import show_extraction
-    from trajanon.common.workers import connected
+    from trajanon.common.threads_and_dask import connected
     from trajanon.extract.extraction import OSM_API, extract_to
 
     out = out or (TRAJECTORIES if partition is None else PARTS)

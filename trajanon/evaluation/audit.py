@@ -12,7 +12,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.inputs import Json
 from trajanon.evaluation.attacks.end_or_hour import departures_told, ends_told
 from trajanon.evaluation.attacks.home_and_work import Place, places_found
-from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest_record
+from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
 from trajanon.evaluation.attacks.two_known_points import known_points
@@ -29,8 +29,8 @@ from trajanon.release.originals import matched
 from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.trajectories.clock_and_time_zones import HOUR, Clock
 from trajanon.trajectories.distances import distances_to_lines
-from trajanon.trajectories.local_time import HOUR, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 MatchName = Literal["id", "order"]

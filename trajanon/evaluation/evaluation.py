@@ -13,11 +13,11 @@ from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.end_or_hour import inferred
-from trajanon.evaluation.attacks.known_tracks import Movement, Noise
 from trajanon.evaluation.attacks.next_trip import next_lines, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement, Noise
 from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
@@ -37,7 +37,7 @@ from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
-from trajanon.trajectories.local_time import departure_days
+from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 

@@ -36,7 +36,7 @@ from trajanon.release.report import Report
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_findings import Finding, label_of, sentence_of
 from trajanon.street_counts.street_usefulness import StreetUsefulness
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 
 SHARE_BEYOND = 0.05

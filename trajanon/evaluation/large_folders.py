@@ -15,10 +15,10 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.attack import Guessed
-from trajanon.evaluation.attacks.known_tracks import TRIED
 from trajanon.evaluation.attacks.next_trip import Followed, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import TRIED
 from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
@@ -33,7 +33,7 @@ from trajanon.release.originals import (
 from trajanon.release.people_left import drives_left
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report
-from trajanon.trajectories.local_time import departure_days
+from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.trajectories import ReleasedTrajectories, joined_trajectories
 
 ROWS = 50_000

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 

@@ -11,9 +11,9 @@ from trajanon.evaluation.usefulness import flow_counts, flows
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import cells
-from trajanon.trajectories.local_time import DAY, HOUR
 
 TASKS = ("lengths", "volumes", "speeds", "travel times", "OD 1 km", "OD 2 km", "hours")
 """What counts and lines are used for, in the order of the pages."""

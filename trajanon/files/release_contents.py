@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Column, Floats, Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.files.times_of_points import instants
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import (
     FOR_COMPARISON,
     OSM_ATTRIBUTION,

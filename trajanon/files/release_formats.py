@@ -14,7 +14,7 @@ from trajanon.files.geopackage_geojson_gpx_csv import CSV, GEOJSON, GEOPACKAGE, 
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_contents import Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import (
     ReleasedTrajectories,
     TrajectoryRows,

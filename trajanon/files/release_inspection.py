@@ -31,8 +31,8 @@ from trajanon.files.release_contents import (
 )
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, release_parts
 from trajanon.files.trajectory_files import part_name
+from trajanon.trajectories.clock_and_time_zones import DAY_BEGINS, MINUTE, Clock
 from trajanon.trajectories.distances import lengths
-from trajanon.trajectories.local_time import DAY_BEGINS, MINUTE, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 NOTHING_ELSE = "nothing else is in the file"

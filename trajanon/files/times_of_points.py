@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 
 _UTC_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 

@@ -19,7 +19,7 @@ from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, identities, merged_sentences
 from trajanon.trajectories.tracks import Tracks

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import HEAVIEST
 from trajanon.common.errors import BadInput
-from trajanon.common.workers import in_parts
+from trajanon.common.threads_and_dask import in_parts
 
 _RECORDS_PER_SUM = 10_000  # a thread sums up larger tables in parts
 

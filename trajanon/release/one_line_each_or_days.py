@@ -13,8 +13,8 @@ from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.release.plan import Plan
 from trajanon.release.report import Choice
+from trajanon.trajectories.clock_and_time_zones import zone_of
 from trajanon.trajectories.days import days_of
-from trajanon.trajectories.local_time import zone_of
 from trajanon.trajectories.release_timing import search_columns
 from trajanon.trajectories.trajectories import Trajectories
 

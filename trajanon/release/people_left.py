@@ -11,8 +11,8 @@ from trajanon.common.number_text import number_of
 from trajanon.files.release_contents import line_keys
 from trajanon.release.report import Chains, Persons
 from trajanon.release.trajectory_groups import TrajectoryGroups
+from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.days import day_numbers
-from trajanon.trajectories.local_time import departure_days
 
 
 class Left(NamedTuple):

@@ -16,8 +16,8 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_contents import rounded
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
 from trajanon.grouping.loss import group_means
+from trajanon.trajectories.clock_and_time_zones import DAY_BEGINS, Clock
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.local_time import DAY_BEGINS, Clock
 
 CORRELATION_LENGTH = 6.3
 """Points over which displacements are correlated."""

@@ -24,9 +24,9 @@ from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typ
 from trajanon.common.number_text import UnitName, number_of
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
-from trajanon.trajectories.local_time import Clock
 from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.subjects import Merged

@@ -27,7 +27,7 @@ from trajanon._kernels.road_matching import (
     trace_ways,
 )
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.workers import in_threads
+from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.release_contents import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
 

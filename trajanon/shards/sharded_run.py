@@ -14,7 +14,7 @@ from trajanon.anonymization import refuse_attribution
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.workers import each_done
+from trajanon.common.threads_and_dask import each_done
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint

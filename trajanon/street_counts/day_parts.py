@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 
 _HOURS_A_DAY = 24
 

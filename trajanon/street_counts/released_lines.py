@@ -15,7 +15,7 @@ from trajanon.release.release import Release
 from trajanon.release.release_check import check
 from trajanon.release.report import Report, checked, report_beside
 from trajanon.release.verdict import verdict
-from trajanon.trajectories.local_time import Clock
+from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, TrajectoryRows
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.trajectories.local_time import local_days
+from trajanon.trajectories.clock_and_time_zones import local_days
 from trajanon.trajectories.trajectories import Trajectories
 
 

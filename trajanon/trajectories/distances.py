@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres
 from trajanon.common.inputs import Finite
-from trajanon.common.workers import in_parts
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
 _TRIPS_PER_TASK = 2_000

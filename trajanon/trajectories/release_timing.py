@@ -9,8 +9,8 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import HEAVIEST, ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
+from trajanon.trajectories.clock_and_time_zones import MINUTE, Clock, zone_of
 from trajanon.trajectories.geodesy import radii
-from trajanon.trajectories.local_time import MINUTE, Clock, zone_of
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories

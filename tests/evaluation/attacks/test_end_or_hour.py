@@ -13,8 +13,8 @@ from trajanon.evaluation.attacks.end_or_hour import NEAR_END, departures_told, e
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.holdout_and_membership import hold_out
 from trajanon.release.report import checked
+from trajanon.trajectories.clock_and_time_zones import DAY
 from trajanon.trajectories.distances import displacement
-from trajanon.trajectories.local_time import DAY
 
 
 def apart(one: float, other: float, cycle: float) -> float:

@@ -20,7 +20,7 @@ from trajanon.evaluation.attacks.next_trip import Followed, next_line, people_fo
 from trajanon.evaluation.attacks.published_lines import Published, Steps, people_steps
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, few_left
-from trajanon.trajectories.local_time import DAY, HOUR, departure_days
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, departure_days
 from trajanon.trajectories.tracks import TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

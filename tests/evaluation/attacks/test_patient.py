@@ -13,9 +13,9 @@ from streets_walked import SCALE, grouped, walked
 
 import trajanon
 from trajanon.evaluation import evaluation
-from trajanon.evaluation.attacks.known_tracks import Movement
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.rebuilding import Ways
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement
 from trajanon.evaluation.evaluation import patient_attacks
 from trajanon.release.report import Report, checked
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks

@@ -14,9 +14,14 @@ from trajanon._kernels.likeliest_ways import Places, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks import rebuilding as attack
 from trajanon.evaluation.attacks.attack import Guessed
-from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, Noise, groups_drawn
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.rebuilding import WAYS, Ways, rebuilding
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+    KnownTracks,
+    Movement,
+    Noise,
+    groups_drawn,
+)
 from trajanon.evaluation.intervals import Estimate
 from trajanon.release.perturbation import (
     correlation,

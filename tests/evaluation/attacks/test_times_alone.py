@@ -14,7 +14,7 @@ from trajanon.release.perturbation import (
     times_correlation,
     widths_of_times,
 )
-from trajanon.trajectories.local_time import HOUR, Clock
+from trajanon.trajectories.clock_and_time_zones import HOUR, Clock
 
 GROUPS, K, M, NEAR, STEP = 150, 4, 30, 30, 60
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from naive_attacks import cities, timed_cities
 from numpy.typing import NDArray
 
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats
 from trajanon.evaluation.attacks import two_known_points
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.trajectories.local_time import DAY, HOUR, WEEK
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, WEEK
 
 STEP = 0.001
 """Degrees of latitude: 111 m."""
@@ -87,7 +87,7 @@ def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
     city = Published(points, lines, labels, 2, np.arange(200) // 3)
     found = []
     for cores in (1, 3):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads_and_dask, "cores", lambda cores=cores: cores)
         found.append(told(known_points(city, tolerance=500.0)))
     np.testing.assert_array_equal(found[0], found[1])
 

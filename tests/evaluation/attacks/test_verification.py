@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, Noise, groups_drawn
 from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+    KnownTracks,
+    Movement,
+    Noise,
+    groups_drawn,
+)
 from trajanon.evaluation.attacks.verification import Verified, members_of, verification
 from trajanon.evaluation.intervals import Estimate, estimated, median, share_of
 from trajanon.grouping.k_promise import member_weights

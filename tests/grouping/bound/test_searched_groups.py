@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pricings import peoples, random_pricing, seeds
 
 from trajanon._kernels.column_search import room_for, search_groups
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.grouping.bound.pricing import FoundGroups, groups_within, search_best, with_cuts
 
 
@@ -98,9 +98,9 @@ def test_the_search_is_the_same_on_one_core_and_two(
             return search_best(pricing, 0.0, 50)
         return groups_within(pricing, 0.1, room)
 
-    monkeypatch.setattr(workers, "cores", lambda: 1)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 1)
     one = found()
-    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 2)
     two = found()
     assert [g.tolist() for g in one.groups] == [g.tolist() for g in two.groups]
     assert one.complete == two.complete

@@ -7,7 +7,7 @@ from alignments import aligned, bits, cut
 from naive_sliding import town
 
 import trajanon
-from trajanon.common import workers
+from trajanon.common import threads_and_dask
 from trajanon.grouping.sliding import alignment
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -19,7 +19,7 @@ def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.M
     monkeypatch.setattr("trajanon.grouping.neighbours._POINTS_PER_QUERY", 7)
     found = []
     for cores in (1, 2, 5, 1):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads_and_dask, "cores", lambda cores=cores: cores)
         found.append(bits(aligned(before, partition, 3)))
     assert len(set(found)) == 1
 

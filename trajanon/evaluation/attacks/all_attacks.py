@@ -1,11 +1,11 @@
 """All attacks that pick a row of the release, in the order in which they are shown."""
 
 from trajanon.evaluation.attacks.attack import Attack
-from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest_record
+from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.next_trip import NextLines, next_line
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.trajectories.local_time import HOUR
+from trajanon.trajectories.clock_and_time_zones import HOUR
 
 
 def attacks(published: Published, after_known: NextLines | None = None) -> list[Attack]:

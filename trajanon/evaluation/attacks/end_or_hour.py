@@ -11,9 +11,9 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.number_text import metres
 from trajanon.evaluation.attacks.published_lines import Published, nearest_line
+from trajanon.trajectories.clock_and_time_zones import HOUR
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.local_time import HOUR
 
 NEAR_END = 200.0
 """Metres from the true end within which a guess of it is right."""

@@ -14,12 +14,12 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.inputs import Json
-from trajanon.common.workers import in_parts
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
 from trajanon.evaluation.attacks.home_and_work import Place, places_found
 from trajanon.evaluation.attacks.published_lines import TIED, Published
 from trajanon.release.people_left import Left, counts_of, people_left
-from trajanon.trajectories.local_time import HOUR, MINUTE
+from trajanon.trajectories.clock_and_time_zones import HOUR, MINUTE
 
 # What an adversary who looks for the next line starts from: a known trajectory, the line that
 # stands for it, or nothing.

@@ -5,8 +5,8 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import UNITS
 from trajanon.evaluation.attacks.attack import Guessed
-from trajanon.evaluation.attacks.known_tracks import KnownTracks, targets_drawn
 from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import KnownTracks, targets_drawn
 
 _SQUARES_NEAR = 4.0  # times the squared distance of members: a trip within it may be on the line
 

@@ -15,9 +15,9 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.grouping.loss import principal_axes, turn
 from trajanon.release.originals import Matched
 from trajanon.release.report import Report
+from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.days import day_numbers
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.local_time import departure_days
 from trajanon.trajectories.trajectories import Trajectories
 
 LineLists = NDArray[np.object_]

@@ -12,10 +12,14 @@ import numpy as np
 from trajanon._kernels.likeliest_ways import Places, Walk, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.progress import Progress, silent
-from trajanon.common.workers import in_parts
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Guessed
-from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, groups_drawn
 from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+    KnownTracks,
+    Movement,
+    groups_drawn,
+)
 from trajanon.grouping.k_promise import member_weights
 
 # The map.

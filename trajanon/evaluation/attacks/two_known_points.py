@@ -9,11 +9,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.workers import in_parts
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import TIED, Published
+from trajanon.trajectories.clock_and_time_zones import MINUTE
 from trajanon.trajectories.geodesy import in_space
-from trajanon.trajectories.local_time import MINUTE
 
 NEAR_POINT = 100.0
 """A line passes a known point if any of its points is this near, in metres."""

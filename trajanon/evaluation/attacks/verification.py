@@ -7,9 +7,13 @@ import numpy as np
 
 from trajanon._kernels.likely_members import Candidates, Rest, exchange_members
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.workers import in_parts
-from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, groups_drawn
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+    KnownTracks,
+    Movement,
+    groups_drawn,
+)
 from trajanon.evaluation.intervals import Estimate, share_of
 from trajanon.evaluation.page.templates import words
 from trajanon.grouping.k_promise import member_weights

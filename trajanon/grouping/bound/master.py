@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.workers import in_threads, unwatched
+from trajanon.common.threads_and_dask import in_threads, unwatched
 from trajanon.grouping.bound.pricing import LEAST_EARNINGS, cut_coefficients, with_cuts
 
 

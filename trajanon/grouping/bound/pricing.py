@@ -22,7 +22,7 @@ from trajanon._kernels.column_search import (
     search_groups,
 )
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.workers import in_parts, unwatched
+from trajanon.common.threads_and_dask import in_parts, unwatched
 
 LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
 

@@ -20,7 +20,7 @@ from trajanon._kernels.compiled import compile_beside
 from trajanon._kernels.descent_moves import descent_pass
 from trajanon._kernels.group_state import refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.workers import cores, in_parts, in_threads
+from trajanon.common.threads_and_dask import cores, in_parts, in_threads
 from trajanon.grouping.loss import leading_axes, squares_to_means, sse, sums_of_products, turn
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
 from trajanon.grouping.problem import Problem

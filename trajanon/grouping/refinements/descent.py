@@ -13,7 +13,7 @@ import numpy as np
 from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, descent_pass
 from trajanon._kernels.group_state import HEAD, MEMBER, NONE, Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.workers import in_threads
+from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, sse

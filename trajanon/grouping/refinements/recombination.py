@@ -12,7 +12,7 @@ import numpy as np
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.workers import in_threads
+from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import first_groups, groups_within, pricing_problem

@@ -24,7 +24,7 @@ from trajanon.common.declared_options import EFFORTS, Effort
 from trajanon.common.errors import TrajanonError
 from trajanon.common.glibc_memory import give_back
 from trajanon.common.progress import Progress, silent
-from trajanon.common.workers import in_threads, unwatched
+from trajanon.common.threads_and_dask import in_threads, unwatched
 from trajanon.grouping import loss
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import leading_axes

@@ -21,7 +21,7 @@ from trajanon._kernels.sliding_windows import (
     read_records,
 )
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.workers import in_parts
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.grouping.neighbours import grow_trees, in_batches_of_leaves, leaf_size
 from trajanon.trajectories.tracks import STEPS, Tracks
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajanon.common.declared_options import TimesName
-from trajanon.trajectories.local_time import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
 from trajanon.trajectories.trajectories import Trajectories
 
 ZONES = (

@@ -6,7 +6,7 @@ from hypothesis import given
 from naive_attacks import cities
 
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest_record
+from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.published_lines import Published
 
 

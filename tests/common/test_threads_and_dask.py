@@ -3,15 +3,15 @@ from threading import Event
 
 import pytest
 
-from trajanon.common import workers
-from trajanon.common.workers import in_threads
+from trajanon.common import threads_and_dask
+from trajanon.common.threads_and_dask import in_threads
 
 SOON = 60.0
 """Seconds after which a test that waits in vain fails."""
 
 
 def test_a_job_that_ends_late_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 2)
     second_done = Event()
 
     def first(_: Event) -> str:
@@ -29,7 +29,7 @@ def test_a_job_that_ends_late_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -
 def test_no_more_threads_work_than_there_are_cores(
     monkeypatch: pytest.MonkeyPatch, cores: int
 ) -> None:
-    monkeypatch.setattr(workers, "cores", lambda: cores)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: cores)
     all_work = threading.Barrier(cores)
     lock, busy, most = threading.Lock(), 0, 0
 
@@ -53,7 +53,7 @@ def test_jobs_do_not_work_in_the_callers_thread() -> None:
 
 
 def test_the_error_of_a_job_comes_out_and_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 2)
     told = Event()
 
     def fails(_: Event) -> None:
@@ -73,7 +73,7 @@ def test_the_error_of_a_job_comes_out_and_ends_the_others(monkeypatch: pytest.Mo
 def test_what_interrupts_the_wait_comes_out_when_all_jobs_have_ended(
     monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
-    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(threads_and_dask, "cores", lambda: 2)
     begun, ended = Event(), list[bool]()
 
     def job(stop: Event) -> None:
