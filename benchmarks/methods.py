@@ -1,4 +1,4 @@
-"""Ways to publish trips, each a command that reads and writes Parquet files of points.
+"""Ways to publish trips, each a command that reads trajectories and writes a file of points.
 
 python benchmarks/methods.py mdav | hm2 | noise | swapmob TRIPS OUT
 python benchmarks/methods.py shortest TRIPS OUT [ROADS]
@@ -18,6 +18,7 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import roads_to_follow
+from trajanon.grouping.loss import group_means
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.trajectories import Trajectories
@@ -26,19 +27,6 @@ K = 4
 NOISE = 200.0  # metres within which places are hidden by a factor of 4
 METRES_OF_MEETING = 100.0  # within which trips meet
 SECONDS_OF_MEETING = 120.0
-
-
-def read(path: str) -> Trajectories:
-    """Read trips of equally many points."""
-    table = pd.read_parquet(path)
-    n = table["id"].nunique()
-    times = None
-    if "time" in table and table["time"].notna().all():
-        times = table["time"].astype("datetime64[ns, UTC]").astype("int64") / 1e9
-        times = times.to_numpy().reshape(n, -1)
-    subject = None if "subject" not in table else table["subject"].to_numpy().reshape(n, -1)[:, 0]
-    points = table[["lat", "lon"]].to_numpy().reshape(n, -1, 2)
-    return Trajectories(points, subject=subject, times=times, provenance={"trips": True})
 
 
 def write(path: str, points: Floats, times: Floats | None, ids: Ints | list[str]) -> None:
@@ -53,17 +41,11 @@ def write(path: str, points: Floats, times: Floats | None, ids: Ints | list[str]
 
 def write_means(path: str, trips: Trajectories, labels: Ints) -> None:
     """Write the mean of each trip's group, with its mean times if all are of one day."""
-    sizes = np.bincount(labels)[labels]
-
-    def means(values: Floats) -> Floats:
-        sums = np.zeros((labels.max() + 1, *values.shape[1:]))
-        np.add.at(sums, labels, values)
-        return sums[labels] / sizes.reshape(-1, *[1] * (values.ndim - 1))
-
-    times = trips.times
-    if times is not None and np.ptp(times[:, 0]) > 2 * DAY:
-        times = None
-    write(path, means(trips.points), None if times is None else means(times), np.arange(len(trips)))
+    points = group_means(trips.records, labels)[labels].reshape(trips.points.shape)
+    times = None
+    if trips.times is not None and np.ptp(trips.times[:, 0]) <= 2 * DAY:
+        times = group_means(trips.times, labels)[labels]
+    write(path, points, times, np.arange(len(trips)))
 
 
 def grouped(method: str, trips: Trajectories, out: str) -> None:
@@ -157,7 +139,7 @@ def synthetic(trips: Trajectories, out: str, epsilon: str) -> None:
 
 if __name__ == "__main__":
     name, source, out, *arguments = sys.argv[1:]
-    trips = read(source)
+    trips = trajanon.read_trajectories(source)
     if name in ("mdav", "hm2"):
         grouped(name, trips, out)
     else:

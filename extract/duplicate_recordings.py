@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
 from trajanon.common.glibc_memory import give_back
 from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.points import Points, greatest_of
@@ -202,7 +202,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     slots = step[cleaned.trace[hop]]
     begin = np.ceil(time[hop - 1] / (slots * _SLOT)).astype(np.int64)
     count = np.ceil(time[hop] / (slots * _SLOT)).astype(np.int64) - begin
-    slot = (np.repeat(begin, count) + _ranks(count)) * np.repeat(slots, count)
+    slot = places_of_spans(begin, count) * np.repeat(slots, count)
 
     # Where it was then, on the straight way between the two fixes.
     hop = np.repeat(hop, count)
@@ -355,7 +355,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     shorter, longer, apart = pairs.T
     count = sightings.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
-    place = sightings.start[shorter][pair] + _ranks(count)
+    place = places_of_spans(sightings.start[shorter], count)
     slot = sightings.slot[place] + apart[pair]
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
@@ -442,12 +442,7 @@ def _equal(sought: Hashes, keys: Hashes, by_key: Ints) -> tuple[Ints, Ints]:
     sought, keys = sought[row], keys[by_key]
     first, end = (np.searchsorted(keys, sought, side) for side in ("left", "right"))
     count = end - first
-    return np.repeat(row, count), by_key[np.repeat(first, count) + _ranks(count)]
-
-
-def _ranks(count: Ints) -> Ints:
-    """Number the members of groups of these sizes, each group from 0."""
-    return np.asarray(np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count))
+    return np.repeat(row, count), by_key[places_of_spans(first, count)]
 
 
 def _degrees_off(places: Floats, other_places: Floats) -> Floats:

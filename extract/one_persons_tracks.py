@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, dense
 from trajanon.common.atomic_output import check_outputs, replacing
 from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
@@ -25,6 +25,7 @@ from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
 from trajanon.extract.sources.trace_pieces import joined_pieces
+from trajanon.files.geopackage_geojson_gpx_csv import GPX_HEAD
 from trajanon.release.holder_key import holders_key
 
 FORMATS = (".gpx", ".csv")
@@ -216,14 +217,9 @@ def _table(points: Points) -> pd.DataFrame:
     moments = pd.Series(pd.to_datetime(np.floor(points.time), unit="s", utc=True))
 
     # A number that is missing would show that a track was cut.
-    columns = {"id": _numbered(points.trace), "part": _numbered(points.piece), "lat": lat}
+    columns = {"id": 1 + dense(points.trace), "part": 1 + dense(points.piece), "lat": lat}
     times = moments.dt.strftime("%Y-%m-%dT%H:%M:%SZ").fillna("")
     return pd.DataFrame({**columns, "lon": lon, "time": times})
-
-
-def _numbered(rising: Ints) -> Ints:
-    """Number tracks or pieces from 1."""
-    return 1 + np.cumsum(np.diff(rising, prepend=rising[:1]) > 0)
 
 
 def _gpx(points: Points) -> str:
@@ -234,12 +230,4 @@ def _gpx(points: Points) -> str:
     segments = (table["text"] + "</trkpt>").groupby([table["id"], table["part"]]).agg("\n".join)
     tracks = segments.groupby("id").agg("\n</trkseg><trkseg>\n".join)
 
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            '<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">',
-            *("<trk><trkseg>\n" + tracks + "\n</trkseg></trk>"),
-            "</gpx>",
-            "",
-        ]
-    )
+    return GPX_HEAD + "\n".join([*("<trk><trkseg>\n" + tracks + "\n</trkseg></trk>"), "</gpx>", ""])

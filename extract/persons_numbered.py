@@ -5,18 +5,16 @@ The readers of ``sources/`` name the persons: by a column, a tag of the file, or
 
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Hashes, Ints
+from trajanon.common.arrays import Bools, Hashes, Ints, numbers_by_appearance
 from trajanon.extract.duplicate_recordings import Places, Repeats
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
-
-Name = TypeVar("Name", int, tuple[str | None, ...])
 
 
 class Entered(NamedTuple):
@@ -57,8 +55,8 @@ class Recordings:
         subjects = [(key,) if key else (None, name) for key, name in recordings]
 
         known = len(self._traces)
-        trace = _numbers_of([_hash(*recording) for recording in recordings], self._traces)
-        subject = _numbers_of(subjects, self._subjects)
+        trace = numbers_by_appearance([_hash(*recording) for recording in recordings], self._traces)
+        subject = numbers_by_appearance(subjects, self._subjects)
         return Entered(
             trace=trace,
             subject=subject,
@@ -103,11 +101,6 @@ class Recordings:
             merged=merged,
             at_two_places=len(self._places.at_two_places()),
         )
-
-
-def _numbers_of(names: Sequence[Name], numbers: dict[Name, int]) -> Ints:
-    """Return the numbers of names; new ones are numbered in the order of appearance."""
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
 
 def _joined(n: int, pairs: Ints) -> Ints:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
 from trajanon.common.hashing import hashes_of, least_hashes
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
@@ -50,8 +50,7 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     recording = points.trace[ways.first[with_room]]
 
     run = np.repeat(np.arange(len(windows_on)), windows_on)
-    windows_before = np.cumsum(windows_on) - windows_on
-    number = np.arange(len(run)) - windows_before[run]  # of a window on its run
+    number = places_of_spans(0, windows_on)  # of a window on its run
     if rules.per_recording == 1:
         longest = greatest_of(recording, places_on)
         in_middle = np.isin(run, longest) & (number == windows_on[run] // 2)
@@ -153,11 +152,10 @@ class _Ways:
         before[self.last] = places_on
 
         # On which hop each place lies, and its number on its piece.
-        before_hop = before[self.start]
-        places_on_hop = (before[self.start + 1] - before_hop).astype(np.int64)
+        before_hop = before[self.start].astype(np.int64)
+        places_on_hop = before[self.start + 1].astype(np.int64) - before_hop
         hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
-        on_pieces_before = np.cumsum(places_on_hop) - places_on_hop - before_hop
-        number = np.arange(len(hop)) - on_pieces_before[hop]
+        number = places_of_spans(before_hop, places_on_hop)
 
         # How far along its hop, in metres and as a share from 0 to 1.
         fix = self.start[hop]

@@ -9,6 +9,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
+from trajanon.grouping.loss import members_of_groups
 from trajanon.maps.colours_and_tiles import PALETTE, RAMP
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
@@ -176,8 +177,7 @@ def _layers(
 
     Labels number the groups that are drawn: ``members`` are the rows of each one's originals.
     """
-    ends = np.cumsum(np.bincount(labels))[:-1]
-    members = np.split(np.argsort(labels, kind="stable"), ends)
+    members = members_of_groups(labels)
     layers = {
         "originals": steps(originals.points),
         "members": [rows.tolist() for rows in members],

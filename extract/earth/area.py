@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import shapely
@@ -18,6 +18,9 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular, rows_beside
 from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +322,16 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
 def read_geometries(path: Path) -> NDArray[np.object_]:
     """Read the geometries of a file in degrees, flat, without those that are empty."""
     import geopandas
+
+    table = read_shapes(path, "an outline", attributes=False)
+    shapes = getattr(table, "geometry", geopandas.GeoSeries())  # a table without shapes has none
+    shapes = shapes[~(shapes.isna() | shapes.is_empty)]
+    return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
+
+
+def read_shapes(path: Path, what: str, *, attributes: bool) -> "GeoDataFrame":
+    """Read the shapes of a file, perhaps with their attributes; ``what`` they shall be."""
+    import geopandas
     import pyogrio
 
     layers = list[str]()
@@ -331,18 +344,16 @@ def read_geometries(path: Path) -> NDArray[np.object_]:
                 table = geopandas.read_parquet(path)
             else:
                 layers = [str(name) for name, _ in pyogrio.list_layers(path)]
-                table = pyogrio.read_dataframe(path, columns=[])
+                table = pyogrio.read_dataframe(path, columns=None if attributes else [])
     except Exception as error:  # damaged files make geopandas raise anything
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         reason = reason.partition(".;")[0][:200]
-        raise FileProblem(f"cannot read {path} as an outline: {reason}") from error
+        raise FileProblem(f"cannot read {path} as {what}: {reason}") from error
 
     if len(layers) > 1:
         holds = f"{len(layers)} layers ({', '.join(layers)})"
-        raise BadInput(f"{path} holds {holds}: save the one with the outline as a file of its own")
-    shapes = getattr(table, "geometry", geopandas.GeoSeries())  # a table without shapes has none
-    shapes = shapes[~(shapes.isna() | shapes.is_empty)]
-    return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
+        raise BadInput(f"{path} holds {holds}: save the one with {what} as a file of its own")
+    return table
 
 
 def place_of(box: Box) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from trajanon.common.columns_read import NamesHeld
 from trajanon.common.errors import ColumnsUnclear
 from trajanon.extract.sources import column_roles
-from trajanon.extract.sources.column_evidence import TableHead
+from trajanon.extract.sources.column_evidence import TableHead, as_given
 from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, plain
 from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import Reading
@@ -22,7 +22,6 @@ _SAYS_LOCAL = re.compile(r"local|lokal", re.IGNORECASE)
 _SAYS_TIME = re.compile(r"time|date|stamp|epoch|utc|start|begin|end|_at$|\bts$|_ts$", re.IGNORECASE)
 
 _FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "0", "1"}  # which name no persons
-_CLOCKS = {"time", "gps_seconds"}  # roles of columns that hold times
 _SEQUENCE = "collection"  # what Panoramax calls a recording, beside the name of a picture
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
 _SHARE_OF_FINEST = 0.8  # of the different times of the finest column: as many are as fine
@@ -36,7 +35,8 @@ def used_columns(
     With a ``geometry``, coordinates are known already. The columns are by their roles.
     """
     choice = _ChoiceOfColumns(names, first, reading, geometry=geometry)
-    choice.assign_coordinates()
+    if not geometry:
+        choice.assign_coordinates()
     if "place" not in choice.column_of:
         choice.assign_owners()
         choice.assign_times()
@@ -63,9 +63,10 @@ def columns_of_lines(
     column_of = dict(choice.column_of)
     if times:
         choice.column_of.setdefault("time", times[0])
-    choice.head.recording = np.arange(len(columns))
     if "id" in column_of:
-        choice.head.number_recordings_by(column_of["id"])
+        choice.head.number_recordings_by([column_of["id"]])
+    else:
+        choice.head.recording = np.arange(len(columns))
     choice.record()
     return column_of
 
@@ -78,16 +79,15 @@ class _ChoiceOfColumns:
     ) -> None:
         self.names = names
         self.reading = reading
-        self.what = reading.what
         self.geometry = geometry
         self.head = TableHead(first)
         self.column_of: dict[str, str] = {}  # by roles: the choice so far
-        self.row_counters: list[str] = []  # columns of usual names of owners that count rows
+        self.row_counters: dict[str, str] = {}  # columns that count rows, with their usual roles
 
         # Of nested names, such as user.id, the end may be the usual one, or be named by a user.
-        ends = [(name, name.rpartition(".")[2]) for name in names] if reading.nested else []
+        end_of = {name: name.rpartition(".")[2] for name in names} if reading.nested else {}
         self.by_plain_name: defaultdict[str, list[str]] = defaultdict(list)
-        for name, usual in [*((name, name) for name in names), *ends]:
+        for name, usual in [*((name, name) for name in names), *end_of.items()]:
             self.by_plain_name[plain(usual)].append(name)
 
         column_roles.check_wanted(reading.columns)
@@ -97,19 +97,19 @@ class _ChoiceOfColumns:
                 if name in names and role != "nameless":
                     raise reading.refusal("column called as a word", name=name, role=role)
             elif not (geometry and role in column_roles.OF_COORDINATES):
-                with_this_end = [nested_name for nested_name, end in ends if end == name]
+                with_this_end = [nested for nested, end in end_of.items() if end == name]
                 is_end = name not in names and len(with_this_end) == 1
                 self.named[role] = with_this_end[0] if is_end else name
-
-    def _usual(self, role: str) -> list[str]:
-        """List the columns of usual names for a role that have no other one, best first."""
-        columns = (name for usual in ROLES[role].usual for name in self.by_plain_name[usual])
-        return [name for name in dict.fromkeys(columns) if name not in self._in_use]
 
     @property
     def _in_use(self) -> set[str]:
         """Return the columns that have a role, or are named for one."""
         return {*self.column_of.values(), *self.named.values()}
+
+    def _usual(self, role: str) -> list[str]:
+        """List the columns of usual names for a role that have no other one, best first."""
+        columns = (name for usual in ROLES[role].usual for name in self.by_plain_name[usual])
+        return [name for name in dict.fromkeys(columns) if name not in self._in_use]
 
     def _best(self, role: str) -> str | None:
         """Rank the columns that may play a role by their names, then by what they hold.
@@ -119,17 +119,23 @@ class _ChoiceOfColumns:
         rule = ROLES[role]
         head = self.head
         usual = self._usual(role)
-        ranked = [name for name in usual if name in head and rule.fits(head, name)]
+        fitting = [name for name in usual if name in head and rule.fits(head, name)]
 
-        # Columns of other names play a role if none of the usual names does, or if they are finer.
-        if (not ranked or rule.finest) and (usual or not rule.finest):
-            not_in_use = (name for name in head if name not in self._in_use)
-            not_usual = (name for name in not_in_use if name not in usual)
-            ranked += [name for name in not_usual if rule.fits_unnamed(head, name)]
+        # A column of another name plays the role if none of a usual name can. Among times it may
+        # be finer than these; alone it is not trusted, as it may be the time of anything.
+        may_have_another_name = bool(usual) if rule.finest else not fitting
+        if may_have_another_name:
+            others = (name for name in head if name not in {*usual, *self._in_use})
+            fitting += [name for name in others if rule.fits_unnamed(head, name)]
 
-        if rule.finest and len(ranked) > 1:
-            return _finest(head, ranked)
-        return next(iter(ranked or (usual if rule.kept else [])), None)
+        if rule.finest and fitting:
+            return _finest(head, fitting)
+        if not fitting and role in OWNERS:
+            # Whoever is named in lists is not ignored: that column is refused.
+            fitting = [name for name in usual if name not in head]
+        if not fitting and rule.kept:
+            fitting = usual
+        return next(iter(fitting), None)
 
     def assign(self, role: str, *, by_name: bool = False) -> str | None:
         """Assign a role to the column that is named, or else to the best; None if there is none."""
@@ -148,16 +154,15 @@ class _ChoiceOfColumns:
         self.column_of[role] = name
         if self.names.count(name) > 1:
             raise self.reading.refusal("column twice in a table", name=name)
-        has_values = name in self.head and not self.head[name].holds_lists
         is_time_of_lines = by_name and role == "time"  # which has many times a row
-        if not has_values and not is_time_of_lines:
+        if name not in self.head and not is_time_of_lines:
             raise self.reading.refusal("column of lists", name=name)
         return name
 
     def _unclear(self, kind: str, *roles: str, table: str = "", **values: object) -> ColumnsUnclear:
         """Return the error that lists the columns of the table."""
         listed = ", ".join(self.names) or "none"
-        values |= {"what": self.what, "listed": listed}
+        values |= {"what": self.reading.what, "listed": listed}
         return columns_unclear(kind, roles, self.names, table, **values)
 
     def _refuse_row_as_header(self) -> None:
@@ -167,18 +172,15 @@ class _ChoiceOfColumns:
 
     def assign_coordinates(self) -> None:
         """Find latitude and longitude, or the place that is both."""
-        if self.geometry:
-            return
-
         missing = [role for role in ("lat", "lon") if self.assign(role) is None]
-        unused: Sequence[str] = ()
+        not_needed: Sequence[str] = ()
         if (missing or "place" in self.named) and self.assign("place"):
-            unused = ("lat", "lon")
+            not_needed = ("lat", "lon")
         elif missing:
             self._refuse_without(missing)
         elif not all(self.assign(role) for role in column_roles.SIGNS):
-            unused = list(column_roles.SIGNS)
-        for role in unused:
+            not_needed = column_roles.SIGNS
+        for role in not_needed:
             self.column_of.pop(role, None)
 
     def _refuse_without(self, missing: list[str]) -> None:
@@ -189,7 +191,7 @@ class _ChoiceOfColumns:
         raise self._unclear(
             "no column recognised",
             *missing,
-            table=self.what,
+            table=self.reading.what,
             missing=" or ".join(missing),
             settings=",".join(f"{role}=..." for role in missing),
         )
@@ -198,16 +200,16 @@ class _ChoiceOfColumns:
         """Find what tells recordings and persons apart."""
         head = self.head
         for role in OWNERS:
-            if role not in self.named:
+            if role not in self.reading.columns:
                 usual = (name for name in self._usual(role) if name in head)
-                self.row_counters += [name for name in usual if head[name].is_key]
+                self.row_counters |= {name: role for name in usual if head[name].is_key}
             self.assign(role)
 
         # Ids have parts if a user names them, and those of GDAL's tracks.
         if "part" in self.named or plain(self.column_of.get("id", "")) == "trackfid":
             self.assign("part")
-        owners = (self.column_of.get(role) for role in (*OWNERS, "part"))
-        head.number_recordings_by(*filter(None, owners))
+        owners = [self.column_of[role] for role in (*OWNERS, "part") if role in self.column_of]
+        head.number_recordings_by(owners)
 
     def check_owners(self) -> None:
         """Check that a column names recordings, or that each file is one; warn of row numbers."""
@@ -218,38 +220,40 @@ class _ChoiceOfColumns:
                 self._refuse_several_recordings()
             self.reading.counts[column_roles.ONE_A_FILE] += 1
 
-        for name in self.row_counters:
-            role = "id" if plain(name) in ROLES["id"].usual else "subject"
+        for name, role in self.row_counters.items():
             if role in self.column_of or name in self.column_of.values():
                 continue
-            taken = {
-                "id": f"{recording_of} is taken for one recording; if another tells them apart",
-                "subject": "it names no persons; if another does",
-            }
-            self.reading.found("a column counts rows", name=name, taken=taken[role], role=role)
+            if role == "id":
+                self.reading.found("an id counts rows", name=name, recording_of=recording_of)
+            else:
+                self.reading.found("a subject counts rows", name=name)
 
     def _refuse_several_recordings(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
         suspects = [name for name in self._unused() if self._may_tell_apart(name)]
         suspects.sort(key=lambda name: plain(name) != _SEQUENCE)
-        if not _CLOCKS & self.column_of.keys():
+        if self._clock is None:
             suspects = ["..."]  # any column
         if suspects:
-            raise self._unclear("no id recognised", "id", table=self.what, suspect=suspects[0])
+            table = self.reading.what
+            raise self._unclear("no id recognised", "id", table=table, suspect=suspects[0])
 
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""
         column = self.head[name]
-        if column.is_key or column.describes:
+        if column.is_key or column.has_name_of_measure or column.measures_points:
             return False
         values_given = int((column.coded.code >= 0).sum())
         return 1 < len(column.coded.values) < values_given and column.times is None
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
-        columns = self.head.items()
-        without_lists = (name for name, column in columns if not column.holds_lists)
-        return [name for name in without_lists if name not in self.column_of.values()]
+        return [name for name in self.head if name not in self.column_of.values()]
+
+    @property
+    def _clock(self) -> str | None:
+        """Return the column of times; None if there is none so far."""
+        return self.column_of.get("time") or self.column_of.get("gps_seconds")
 
     def assign_times(self) -> None:
         """Find the times of points: those of the finest column, with its day or zone."""
@@ -279,12 +283,11 @@ class _ChoiceOfColumns:
 
     def assign_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""
-        clocks = _CLOCKS & self.column_of.keys()
-        are_too_coarse = not clocks
-        if clocks and self._usual("order"):
-            counts = (self.head.count_different(self.column_of[role]) for role in clocks)
-            are_too_coarse = any(count < self.head.rows for count in counts)
-        if are_too_coarse or "order" in self.named:
+        clock = self._clock
+        is_needed = clock is None or "order" in self.named
+        if clock is not None and self._usual("order"):
+            is_needed |= self.head.count_different(clock) < self.head.rows
+        if is_needed:
             self.assign("order")
 
     def record(self) -> None:
@@ -293,7 +296,7 @@ class _ChoiceOfColumns:
         unused = tuple(name for name in self.names if name not in self.column_of.values())
         self.reading.tables.uses[tuple(self.column_of.items()), unused] += 1
 
-        if not _CLOCKS & self.column_of.keys():
+        if self._clock is None:
             self._warn_of_unused_times()
         if "subject" in self.column_of and "id" not in self.column_of:
             self._warn_of_recordings()
@@ -312,9 +315,7 @@ class _ChoiceOfColumns:
             if held is None or (held.numbers and is_constant):
                 continue
             if self.reading.timed and not is_constant:
-                raise columns_unclear(
-                    "times asked for", ["time"], self.names, what=self.what, name=name
-                )
+                raise self._unclear("times asked for", "time", name=name)
             self.reading.found("times", name=name)
 
     def _warn_of_recordings(self) -> None:
@@ -327,7 +328,7 @@ class _ChoiceOfColumns:
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""
         column = self.head[name]
-        if name in self.row_counters or column.describes_numbers:
+        if name in self.row_counters or column.measures_points:
             return None
         if not self.head.is_constant(name):
             return NamesHeld(varies=True)
@@ -335,7 +336,7 @@ class _ChoiceOfColumns:
         times = column.times
         if times is not None and (not times.numbers or _SAYS_TIME.search(name)):
             return None
-        names = {key_of(text) for text in self.head.names_in(name)}
+        names = {key_of(text) for text in as_given(column.coded.values) if text}
         if names <= _FLAGS:
             return None
         recordings = self.head.recording[column.coded.code >= 0]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_list_like, is_object_dtype
+from pandas.api.types import is_float_dtype, is_list_like, is_object_dtype
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.coordinates import numbers
@@ -15,9 +15,8 @@ from trajanon.extract.sources.timestamps import TimesHeld, times_held
 from trajanon.trajectories.person_names import spelled
 
 _FEW_ROWS = 10  # too few to say that a column counts them, or to be a recording on average
-_ROWS_JUDGED = 1_000  # the first ones, by which most columns are dismissed
+_ROWS_JUDGED = 1_000  # the first ones, which show whether a column measures something
 _LARGEST_SECOND = 63  # of the minute: AIS has codes beyond 59
-_EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 _MEASURES = re.compile(
     r"(?<![a-z])(acc|accuracy|alt|altitude|azimuth|bearing|battery|cadence|comment|course"
@@ -32,7 +31,7 @@ _MEASURES = re.compile(
 class Coded(NamedTuple):
     """The values of a column, each written once."""
 
-    code: Ints  # of each row its value, or -1
+    code: Ints  # of each row its value, as a place in `values`, or -1
     values: pd.Series
 
 
@@ -40,75 +39,56 @@ class Column:
     """The first rows of a column."""
 
     def __init__(self, name: str, values: pd.Series) -> None:
-        self.name = name
         self.values = values
+        self.has_name_of_measure = _MEASURES.search(name) is not None
 
     @cached_property
     def coded(self) -> Coded:
-        """Its values, numbered in the order of appearance."""
+        """Its different values, in the order of appearance, and which of them each row has."""
         code, values = pd.factorize(self.values)
         return Coded(np.asarray(code), pd.Series(values))
 
-    @cached_property
+    @property
     def is_key(self) -> bool:
-        """Return whether it is unique in each row, and there are enough rows to say so."""
-        values = self.values
-        if len(values) < _FEW_ROWS or not values.head(_ROWS_JUDGED).is_unique:
-            return False
-        return bool(values.is_unique and values.notna().all())
+        """Return whether each row has a value of its own, and there are enough rows to say so."""
+        return len(self.coded.values) == len(self.values) >= _FEW_ROWS
 
     @cached_property
     def times(self) -> TimesHeld | None:
-        """What whole times it holds."""
+        """Which whole times it holds."""
         return times_held(self.values)
 
     @cached_property
     def numbers(self) -> Floats:
-        """Its values as numbers; NaN where there is none."""
-        return numbers(self.values)
+        """Its values as finite numbers; NaN where there is none."""
+        return _finite_numbers(self.values)
 
     @cached_property
-    def describes(self) -> bool:
-        """Return whether it measures a point, by its name, or holds fractions."""
-        return _MEASURES.search(self.name) is not None or self.describes_numbers
-
-    @cached_property
-    def describes_numbers(self) -> bool:
-        """Return whether it holds fractions, or numbers that measure a point, by its name."""
-        first = numbers(self.values.head(_ROWS_JUDGED))
-        measures = np.isfinite(first).any() and _MEASURES.search(self.name) is not None
-        return bool(measures or (first % 1.0 > 0.0).any())
-
-    @cached_property
-    def holds_lists(self) -> bool:
-        """Return whether a row holds a list, not a value."""
-        return is_object_dtype(self.values) and bool(self.values.map(is_list_like).any())
+    def measures_points(self) -> bool:
+        """Return whether it holds fractions, or numbers under a name of a measure."""
+        first = _finite_numbers(self.values.head(_ROWS_JUDGED))
+        holds_fractions = bool((first % 1.0 > 0.0).any())
+        return holds_fractions or (self.has_name_of_measure and not np.isnan(first).all())
 
 
 class TableHead(dict[str, Column]):
-    """The first rows of a table of points, by columns."""
+    """The first rows of a table of points, by columns; those are left out that hold lists."""
 
     def __init__(self, rows: pd.DataFrame) -> None:
-        super().__init__((str(name), Column(str(name), rows[name])) for name in rows)
+        super().__init__(
+            (str(name), Column(str(name), rows[name]))
+            for name in rows
+            if not _holds_lists(rows[name])
+        )
         self.rows = len(rows)
-        self._owners: Sequence[str] = ()
+        self.recording = np.zeros(self.rows, np.int64)  # of each row its number, or -1
 
-    def number_recordings_by(self, *names: str) -> None:
+    def number_recordings_by(self, names: Sequence[str]) -> None:
         """Number recordings by the values of these columns; without any, all rows are one."""
-        self._owners = names
-        self.__dict__.pop("recording", None)
-
-    @cached_property
-    def recording(self) -> Ints:
-        """Of each row the number of its recording, or -1."""
-        number = np.zeros(self.rows, np.int64)
-        for name in self._owners:
-            coded = self[name].coded
-            is_missing = (number < 0) | (coded.code < 0)
-            number = np.where(is_missing, -1, number * (len(coded.values) + 1) + coded.code)
-        is_known = number >= 0
-        number[is_known] = pd.factorize(number[is_known])[0]
-        return number
+        if names:
+            owners = pd.DataFrame({name: self[name].values for name in names})
+            number = owners.groupby(list(owners), sort=False, observed=True).ngroup()
+            self.recording = number.fillna(-1).to_numpy(np.int64)
 
     def is_constant(self, name: str) -> bool:
         """Return whether a column has one value in each recording, or none."""
@@ -117,60 +97,62 @@ class TableHead(dict[str, Column]):
     def divides(self, name: str, owner: Column) -> bool:
         """Return whether a column tells parts of what owners made apart, each of one owner."""
         coded = self[name].coded
-        several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW_ROWS
-        return several and bool((coded.code >= 0).all()) and _is_constant(owner, coded.code)
+        is_finer = len(owner.coded.values) < len(coded.values)
+        are_few = _FEW_ROWS * len(coded.values) <= self.rows
+        is_whole = bool((coded.code >= 0).all())
+        return is_finer and are_few and is_whole and _is_constant(owner, coded.code)
 
     def count_different(self, name: str) -> int:
         """Count the different values of a column in each recording, and add these up."""
-        coded = self[name].coded
-        pair = self.recording * (len(coded.values) + 1) + coded.code
-        return len(pd.unique(pair[coded.code >= 0]))
+        return int(self[name].values.groupby(self.recording).nunique().sum())
 
     def numbers_points(self, name: str, *, gapless: bool) -> bool:
-        """Return whether a column numbers the points of each recording; perhaps without any gap."""
-        if self.rows < 2 or self[name].holds_lists:
-            return False
+        """Return whether whole numbers tell the points of each recording apart.
+
+        Gapless ones follow one another in each recording, or in the whole table.
+        """
         values = self[name].numbers
-        if not (np.isfinite(values).all() and (values % 1.0 == 0.0).all()):
+        if not (values % 1.0 == 0.0).all():
             return False
+
         order = np.lexsort((values, self.recording))
         is_within = np.diff(self.recording[order]) == 0
         steps = np.diff(values[order])[is_within]
         if not len(steps) or (steps == 0.0).any():
             return False
+
         counts_rows = np.ptp(values) == self.rows - 1 and self[name].is_key
         return not gapless or counts_rows or bool((steps == 1.0).all())
 
     def holds_seconds_of_minute(self, name: str) -> bool:
         """Return whether small whole numbers come again and again within a recording."""
-        column = self[name]
-        if column.times is not None:
-            return False
-        known = column.numbers[np.isfinite(column.numbers)]
-        is_second = (known >= 0.0) & (known <= _LARGEST_SECOND) & (known % 1.0 == 0.0)
-        return bool(is_second.all()) and 2 * self.count_different(name) < len(known)
-
-    def names_in(self, name: str) -> list[str]:
-        """List the different names in a column, as they are written."""
-        return [text for text in as_given(self[name].coded.values) if text]
+        values = self[name].numbers
+        known = values[~np.isnan(values)]
+        are_seconds = np.isin(known, np.arange(_LARGEST_SECOND + 1)).all()
+        return bool(are_seconds) and 2 * self.count_different(name) < len(known)
 
 
-def _is_constant(column: Column, recording: Ints) -> bool:
-    """Return whether a column has one value in each recording, or none."""
-    is_known = (column.coded.code >= 0) & (recording >= 0)
-    code = column.coded.code[is_known]
-    recording_of_code = recording[is_known]
-    first_code = np.full(int(recording.max(initial=-1)) + 1, -1)
-    first_code[recording_of_code[::-1]] = code[::-1]
-    return bool((first_code[recording_of_code] == code).all())
+def _holds_lists(values: pd.Series) -> bool:
+    """Return whether a row of a column holds a list, not a value."""
+    return is_object_dtype(values) and bool(values.map(is_list_like).any())
+
+
+def _finite_numbers(values: pd.Series) -> Floats:
+    """Read values as numbers; NaN where there is none, or an infinite one."""
+    values_read = numbers(values)
+    return np.where(np.isfinite(values_read), values_read, np.nan)
+
+
+def _is_constant(column: Column, group: Ints) -> bool:
+    """Return whether a column has one value in each group of rows, or none; -1 is no group."""
+    pairs = pd.DataFrame({"group": group, "code": column.coded.code})
+    is_known = (pairs >= 0).all(axis=1)
+    return bool(pairs[is_known].drop_duplicates()["group"].is_unique)
 
 
 def as_given(values: pd.Series) -> list[str | None]:
-    """Read names as they are written; None where there is none. Whole floats are no fractions."""
-    if pd.api.types.is_float_dtype(values):
-        is_integer = (values % 1 == 0) & (values.abs() < _EXACT)
-        texts = values.astype("string")
-        texts[is_integer] = values[is_integer].astype("Int64").astype("string")
-        values = texts
-    texts_or_none = (None if pd.isna(value) else str(value) for value in values.tolist())
-    return [value if value and spelled(value) else None for value in texts_or_none]
+    """Read names as they are written, whole floats as integers; None where there is none."""
+    if is_float_dtype(values):
+        values = values.astype("string").str.removesuffix(".0")
+    texts = (None if pd.isna(value) else str(value) for value in values.tolist())
+    return [text if text and spelled(text) else None for text in texts]

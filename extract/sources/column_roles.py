@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import rows_beside
@@ -29,7 +30,7 @@ WORDS: Mapping[str, Sequence[str]] = {
 
 ONE_A_FILE = "tables without ids, each taken for one recording"
 
-SIGNS = {"lat_sign": {"n", "s"}, "lon_sign": {"e", "w"}}  # by role: the letters it holds
+SIGNS = ("lat_sign", "lon_sign")  # roles of letters: N or S, E or W
 OF_COORDINATES = ("lat", "lon", *SIGNS, "place")
 
 _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
@@ -63,14 +64,11 @@ def plain(name: str) -> str:
 def _is_time(head: TableHead, name: str) -> bool:
     """Return whether a column holds whole times, or times of day with a day beside them."""
     held = head[name].times
-    if held is None:
-        days = [
-            other_name
-            for other_name in head
-            if other_name != name and plain(other_name) in ROLES["date"].usual
-        ]
-        return bool(days) and are_times_of_day(head[name].values)
-    return not held.days and not on_two_clocks(head, name)
+    if held is not None:
+        return not held.days and not on_two_clocks(head, name)
+
+    has_day = any("date" in known_as(beside) for beside in head if beside != name)
+    return has_day and are_times_of_day(head[name].values)
 
 
 def on_two_clocks(head: TableHead, name: str) -> bool:
@@ -85,32 +83,24 @@ def _is_other_time(head: TableHead, name: str) -> bool:
     return has_whole_times and not head.is_constant(name)
 
 
-def _holds_only(letters: set[str]) -> Test:
-    """Return a test of whether all texts of a column are some of these letters."""
-
-    def fits(head: TableHead, name: str) -> bool:
-        values = head[name].values
-        if values.dtype.kind not in "OT":
-            return False
-        first = values.head(_VALUES_JUDGED).tolist()
-        texts = {str(value).strip().lower() for value in first if value}
-        return bool(texts) and texts <= letters
-
-    return fits
+def _holds_only(letters: set[str], values: pd.Series) -> bool:
+    """Return whether all texts of a column are some of these letters."""
+    first = values.dropna().head(_VALUES_JUDGED)
+    texts = {str(value).strip().lower() for value in first} - {""}
+    return bool(texts) and texts <= letters
 
 
 def _is_zone(head: TableHead, name: str) -> bool:
     """Return whether a column holds time zones."""
     column = head[name]
-    if plain(name) == "zone" and np.isfinite(column.numbers).any():
-        return False  # numbers of places
-    return are_zones(column.coded.values)
+    are_places = plain(name) == "zone" and not np.isnan(column.numbers).all()
+    return not are_places and are_zones(column.coded.values)
 
 
 def _are_gps_seconds(head: TableHead, name: str) -> bool:
     """Return whether numbers count from 1980, or from the beginning of a week beside them."""
     values = head[name].numbers
-    has_week = any(plain(other_name) in ROLES["gps_week"].usual for other_name in head)
+    has_week = any("gps_week" in known_as(beside) for beside in head)
     return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
 
 
@@ -123,8 +113,8 @@ _TESTS: Mapping[str, Test] = {
     "order": lambda head, name: head.numbers_points(name, gapless=False),
 }
 _TESTS_UNNAMED: Mapping[str, Test] = {
-    "lat_sign": _holds_only(SIGNS["lat_sign"]),
-    "lon_sign": _holds_only(SIGNS["lon_sign"]),
+    "lat_sign": lambda head, name: _holds_only({"n", "s"}, head[name].values),
+    "lon_sign": lambda head, name: _holds_only({"e", "w"}, head[name].values),
     "time": _is_other_time,
     "order": lambda head, name: head.numbers_points(name, gapless=True),
 }

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import FileProblem
 from trajanon.common.glibc_memory import give_back
 from trajanon.common.number_text import number_of
@@ -218,15 +218,9 @@ class _GatheredRows(ExitStack):
 
     def add(self, place: Ints, owners: Sequence[Owner], values: Floats) -> None:
         """Add rows, by columns, and their owners as places in a list of these."""
-        numbers_of_owners = [
-            (
-                self._owners.setdefault(owner, len(self._owners)),
-                self._ids.setdefault(owner.id, len(self._ids)),
-            )
-            for owner in owners
-        ]
-        of_rows = np.array(numbers_of_owners, np.float64).reshape(-1, 2)[place]
-        self._held.append(np.vstack([values, of_rows.T]))
+        owner_numbers = numbers_by_appearance(owners, self._owners)
+        id_numbers = numbers_by_appearance((owner.id for owner in owners), self._ids)
+        self._held.append(np.vstack([values, owner_numbers[place], id_numbers[place]]))
         if len(place):
             self.last_id = owners[place[-1]].id
         if sum(rows.shape[1] for rows in self._held) > HELD:
@@ -318,14 +312,14 @@ class _TracesOfOwners:
                 only_key[owner.id] = key if only_key.get(owner.id, key) == key else None
 
         # Most people have one spelling: their owners stay as they are, and take no more memory.
+        keys = (key_of_name[owner.subject] or only_key.get(owner.id) for owner in owners)
+        owners_by_key = (
+            owner if key == owner.subject else owner._replace(subject=key)
+            for owner, key in zip(owners, keys, strict=True)
+        )
         trace_numbers: dict[Owner, int] = {}
-        numbers_of_owners = []
-        for owner in owners:
-            key = key_of_name[owner.subject] or only_key.get(owner.id)
-            trace = owner if key == owner.subject else owner._replace(subject=key)
-            numbers_of_owners.append(trace_numbers.setdefault(trace, len(trace_numbers)))
-        self._trace_of_owner = np.array(numbers_of_owners, np.int64)
-        self._traces = list(trace_numbers)  # those who own them, by the keys of their subjects
+        self._trace_of_owner = numbers_by_appearance(owners_by_key, trace_numbers)
+        self._traces = list(trace_numbers)  # id, key of the person and piece of each
 
     def __call__(self, rows: Floats) -> Iterator[Trace]:
         """Sort rows, as `_GatheredRows` has them, by traces, and yield these."""

@@ -126,7 +126,7 @@ def test_who_calls_a_kernel_waits_for_the_process_that_compiles_it(sum_of_two: K
 
     assert sum_of_two(3.0, 4.0) == 7.0
     assert sum_of_two.is_kept
-    statistics = sum_of_two._dispatcher.stats
+    statistics = sum_of_two._outer.stats
     assert sum(statistics.cache_hits.values()) == 1
     assert not statistics.cache_misses
 

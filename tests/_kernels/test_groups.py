@@ -55,7 +55,7 @@ def are_sound(groups: Groups) -> bool:
         inside = np.flatnonzero(groups.labels == group)
         assert sorted(chain(groups, group)) == inside.tolist()
         assert groups.heads["size"][group] == len(inside)
-        assert groups.heads["different"][group] == len(
+        assert groups.heads["subject_count"][group] == len(
             set(groups.members["subject"][inside].tolist())
         )
         if len(inside):
@@ -142,7 +142,7 @@ def test_a_record_may_leave_or_be_replaced_where_k_different_subjects_are_then(
     for x in range(len(groups.labels)):
         others = stay(groups, x)
         assert may_leave(groups, x, k) == (len(set(others)) >= k)
-        if groups.heads["different"][groups.labels[x]] < k:
+        if groups.heads["subject_count"][groups.labels[x]] < k:
             continue
         for z in np.flatnonzero(groups.labels != groups.labels[x]).tolist():
             there = {*others, int(groups.members["subject"][z])}

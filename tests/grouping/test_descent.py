@@ -13,9 +13,9 @@ from trajanon._kernels.descent_moves import (
     dissolve_group,
     find_chain,
     find_exchange,
+    list_near_groups,
     split_group,
 )
-from trajanon._kernels.descent_moves import near_groups as find_near_groups
 from trajanon.common.arrays import Ints, dense
 from trajanon.grouping import loss
 from trajanon.grouping.neighbours import exact_neighbours, neighbour_count
@@ -68,7 +68,7 @@ def members(labels: Ints) -> set[Group]:
 
 
 def near_of(state: Descent, record: int) -> Ints:
-    return state.near[: find_near_groups(state, record, state.near)]
+    return state.groups_near_record[: list_near_groups(state, record, state.groups_near_record)]
 
 
 @given(work=starts(), seed=seeds)

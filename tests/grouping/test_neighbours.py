@@ -61,9 +61,9 @@ def test_neighbours_in_a_large_table_are_others_and_different(
     for row, found in enumerate(nearest.tolist()):
         assert len({row, *found}) == count + 1
     near = known.approximate
-    assert (np.diff(near.squared, axis=1) >= 0.0).all()
+    assert (np.diff(near.squares, axis=1) >= 0.0).all()
     apart = ((near.points[:, None] - near.points[nearest]) ** 2).sum(axis=2)
-    assert near.squared == pytest.approx(apart, abs=1e-9)
+    assert near.squares == pytest.approx(apart, abs=1e-9)
     assert sorted(near.order.tolist()) == list(range(n))
 
 

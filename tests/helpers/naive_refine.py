@@ -312,6 +312,6 @@ def kept(state: Descent, tried: tuple[int, int]) -> int:
 
 def moved(state: Descent, count: int) -> int:
     """Make the move that was found."""
-    for record, target in zip(state.gathered[:count], state.bound[:count], strict=False):
+    for record, target in zip(state.gathered[:count], state.targets[:count], strict=False):
         move(state.groups, record, target)
     return count

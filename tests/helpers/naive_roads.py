@@ -38,7 +38,7 @@ def states_near(network: Network, matching: Matching, lat: float, lon: float) ->
             nearest = feet[segment - 1][2] >= 1.0
         else:
             nearest = share < 1.0 or not before_one
-        if nearest and metres <= matching.within:
+        if nearest and metres <= matching.reach:
             along = float(network.before[segment] + share * network.length[segment])
             found.append((metres, segment, int(street), along))
     return [
@@ -93,7 +93,7 @@ def step(
     if there[0] == here[0]:
         way = max(there[1] - here[1], 0.0) * unit
     elif there[0] == here[0] ^ 1:
-        way, cost = abs(rest - there[1] * unit), matching.turn
+        way, cost = abs(rest - there[1] * unit), matching.turn_cost
     else:
         away = ways_from(network, here[0]).get(entry(network, there[0]), math.inf)
         way = rest + away + there[1] * goal if rest + away <= limit else math.inf

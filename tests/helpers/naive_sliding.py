@@ -333,7 +333,9 @@ def unsound(groups: Groups) -> list[str]:
             member = int(groups.members["following"][member])
         if sorted(chain) != inside or size != len(inside):
             wrong.append(f"members of {group}")
-        if groups.heads["different"][group] != len(set(groups.members["subject"][inside].tolist())):
+        if groups.heads["subject_count"][group] != len(
+            set(groups.members["subject"][inside].tolist())
+        ):
             wrong.append(f"subjects of {group}")
         mean = groups.records[inside].mean(axis=0) if inside else 0.0
         if inside and np.abs(groups.centroids[group] - mean).max() > 1e-9:

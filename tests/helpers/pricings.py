@@ -46,8 +46,8 @@ def random_pricing(
 
 def room(pricing: PricingProblem) -> tuple[Ints, Ints]:
     """Where a kernel writes one group round each record, and its size."""
-    return np.zeros_like(pricing.halves, dtype=np.int64), np.zeros(
-        len(pricing.halves), dtype=np.int64
+    return np.zeros_like(pricing.half_sums, dtype=np.int64), np.zeros(
+        len(pricing.half_sums), dtype=np.int64
     )
 
 

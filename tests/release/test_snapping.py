@@ -86,7 +86,7 @@ def test_the_best_path_is_found(seed: int, side: int) -> None:
     for number, line in enumerate(lines.tolist()):
         best, links = best_likelihood(network, HOW, line)
         assert found.linked[number].tolist() == links
-        way = zip(found.way[number].tolist(), found.walked[number].tolist(), strict=True)
+        way = zip(found.state[number].tolist(), found.offset[number].tolist(), strict=True)
         told = likelihood_of(network, HOW, line, list(way), links)
         assert told == pytest.approx(best, rel=1e-9, abs=1e-9)
 
@@ -97,7 +97,7 @@ def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
     lines, network = wandering(seed, side), streets(side, seed=seed)
     on = forward_only(matched_to_roads(lines, network, HOW))
     found = traced(lines, network, HOW)
-    pieces = (on.way >= 0) & ~on.linked
+    pieces = (on.state >= 0) & ~on.linked
     assert len(found.line) >= pieces.sum()
     goes_on = (np.diff(found.line) == 0) & (found.entered[1:] == found.left[:-1])
     here, there = found.state[:-1][goes_on], found.state[1:][goes_on]

@@ -10,8 +10,8 @@ import shapely
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.extract.earth.area import read_shapes
 from trajanon.street_counts.day_parts import day_parts
-from trajanon.street_counts.od_table import read_zones
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.geodesy import cell_middles, cells
@@ -83,7 +83,7 @@ def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=says):
             flows(zones)
     (tmp_path / "zones.geojson").write_text("hello")
-    with pytest.raises(FileProblem, match=r"cannot read zones from .*zones\.geojson"):
-        read_zones(tmp_path / "zones.geojson")
+    with pytest.raises(FileProblem, match=r"cannot read .*zones\.geojson as zones"):
+        read_shapes(tmp_path / "zones.geojson", "zones", attributes=True)
     town().to_parquet(tmp_path / "zones.parquet")
-    assert len(read_zones(tmp_path / "zones.parquet")) == 3
+    assert len(read_shapes(tmp_path / "zones.parquet", "zones", attributes=True)) == 3

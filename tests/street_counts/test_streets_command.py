@@ -208,7 +208,7 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
         (["--roads", "no.osm.pbf"], "no.osm.pbf"),
         (["--roads", "town.osm", "--out", "out.txt"], "must end in .parquet"),
         (["--roads", "town.osm", "--out", "anonymized.parquet"], "is read as input"),
-        (["--od", "no.geojson"], "cannot read zones from no.geojson"),
+        (["--od", "no.geojson"], "cannot read no.geojson as zones: No such file"),
     ):
         assert says in run("streets", *words).sentence
     originals = run("streets", "trajectories.parquet", "--roads", "town.osm")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
-at_compilation: list[Callable[[str, bool], None]] = []
-"""Called with each kernel that is compiled, "" at the end, and whether it can be kept.
-It is here so that nothing else loads the compiler."""
+compilation_listeners: list[Callable[[str, bool], None]] = []
+"""Called with the name of each kernel whose compilation begins, or "" once none is compiled any
+more, and with whether kernels can be kept between runs. They are here, not in `compiled`, so that
+whoever listens does not load the compiler."""

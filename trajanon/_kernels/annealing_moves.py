@@ -32,6 +32,12 @@ AT_ONE_HEAT = 256  # moves, which are drawn together
 _FARTHEST_SLIDE = 4  # steps that a window slides at most where no neighbour leads it
 _LOW_32_BITS = np.uint64(0xFFFFFFFF)
 _BITS_OF_WORD = np.uint64(32)
+
+# Of the 32 bits of a move: the one by which it joins or exchanges, or dissolves or creates a group;
+# and the one by which it slides to a neighbour or by chance, or by which y moves in place of x.
+_BIT_OF_KIND = np.uint64(1)
+_BIT_OF_AIM = np.uint64(2)
+
 # Of 2^32 moves, this number is of whole groups: each costs as much time as tens of others, and
 # with twice as many a search loses the same.
 RARE = np.uint64(0.01 * 2**32)
@@ -44,8 +50,10 @@ class Annealing(NamedTuple):
     # Of each record, (n,): the temperature of a move between two is the product of both, times the
     # heat.
     warmth: NDArray[np.float64]
-    quantiles: NDArray[np.float64]  # of the exponential distribution, (4096,)
-    ranks: NDArray[np.int64]  # of neighbours: the oftener one is listed, the oftener it is drawn
+    quantiles: NDArray[np.float64]  # of the exponential distribution, as many as a power of two
+    # Numbers 0..c-1 of neighbours in a list of them: the oftener one stands here, the oftener it is
+    # drawn.
+    ranks: NDArray[np.int64]
     random: NDArray[np.uint64]  # state of the generator, one cell
     moves: NDArray[np.int64]  # room for moves that are drawn together, (AT_ONE_HEAT, 4)
 
@@ -58,7 +66,9 @@ def number_below(word, limit):
 
 @bare
 def other_bits(bits):
-    """Return 32 bits for another choice than that by the lowest few: these are shifted out."""
+    """Return 32 bits for one more choice of a move by its 32 ``bits``."""
+    # `number_below` chooses by the highest ones, and the first 8 have said that the move is not
+    # rare; so they are shifted out.
     return (bits << np.uint64(8)) & _LOW_32_BITS
 
 
@@ -78,7 +88,10 @@ def other_member(groups, record, word):
 
 @bare
 def draw_moves(annealing, moves):
-    """Fill in moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
+    """Fill in moves, (c, 4): a record, the rank of a neighbour, the number of a quantile, 32 bits.
+
+    The bits are for what else is drawn of each move.
+    """
     # Those of one heat in one loop, which needs nothing that moves change. Of two words of 64 bits
     # the upper halves draw the record and the neighbour, the lower ones the quantile and the rest.
     for drawn in moves:
@@ -87,13 +100,13 @@ def draw_moves(annealing, moves):
         drawn[0] = number_below(word >> _BITS_OF_WORD, annealing.descent.neighbours.shape[0])
         place = number_below(next_word >> _BITS_OF_WORD, annealing.ranks.shape[0])
         drawn[1] = annealing.ranks[place]
-        drawn[2] = word & np.uint64(4095)
+        drawn[2] = word & np.uint64(annealing.quantiles.shape[0] - 1)
         drawn[3] = next_word & _LOW_32_BITS
 
 
 @inlined
 def slide_to(groups, slides, x, start):
-    """Slide a window to a start, and its group's centroid with it; records stay where they are."""
+    """Slide window x to a start, and its group's centroid with it; records stay where they are."""
     if slides is not None and start != slides.start[x]:
         slide(groups, x, slides.rows[slides.first[x] + start])
         slides.start[x] = start
@@ -117,7 +130,7 @@ def draw_start(slides, x, y, rank, together, bits):
     If both are ``together`` in a group, the second choice is a start near its own.
     """
     # Half of the slides are aimed at the neighbour; the others find what lies between.
-    if bits & np.uint64(2):
+    if bits & _BIT_OF_AIM:
         return meeting_start(slides, x, y, rank)
 
     start = slides.start[x]
@@ -129,9 +142,9 @@ def draw_start(slides, x, y, rank, together, bits):
 
 @bare
 def move_group(annealing, x, k, bits, limit):
-    """Dissolve a record's group, or create one round it, if the SSE rises by less than a limit."""
+    """Dissolve the group of x, or create one round it, if the SSE rises by less than a limit."""
     descent = annealing.descent
-    if bits & np.uint64(1):
+    if bits & _BIT_OF_KIND:
         moved, staying = dissolve_group(descent, descent.groups.members[x].group, limit)
     else:
         moved, staying = create_group(descent, x, k, limit)
@@ -187,7 +200,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             continue
 
         if slides is None:
-            if bits & np.uint64(2):
+            if bits & _BIT_OF_AIM:
                 # Either may move: no record of a dense place has one of the outskirts among its
                 # nearest, so that would never be drawn to go there.
                 x, y = y, x
@@ -203,8 +216,8 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
                 if change < limit:
                     slide_to(groups, slides, x, start)
         elif (
-            bits & np.uint64(1)
-            and groups.heads[target].different < 2 * k - 1
+            bits & _BIT_OF_KIND
+            and groups.heads[target].subject_count < 2 * k - 1
             and may_leave(groups, x, k)
         ):
             change = rise_by_joining(groups, slides, x, start, target)

@@ -13,60 +13,57 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.group_state import NONE
 
 
 class PricingProblem(NamedTuple):
     """Records by their distances, with prices, and cuts with duals."""
 
-    distances: NDArray[np.float64]  # squared distance of each pair, (m, m)
+    squares: NDArray[np.float64]  # squared distance of each pair, (m, m)
     # Half the sum of squared distances of each record to its 0, 1, ... nearest others, (m, size of
     # the largest group).
-    halves: NDArray[np.float64]
+    half_sums: NDArray[np.float64]
     subjects: NDArray[np.int64]  # of each record, (m,)
     prices: NDArray[np.float64]  # of each record, (m,)
     k: int  # least number of different subjects in a group
     # A cut counts, once, every group that holds two or three of its records.
     cuts: NDArray[np.int64]  # the three records of each cut, (t, 3)
     cut_duals: NDArray[np.float64]  # not negative, (t,)
-    # The cuts of record i are ``cuts_of[first_cut[i] : first_cut[i + 1]]``.
+    # The cuts of record i are ``cuts_by_record[first_cut[i] : first_cut[i + 1]]``.
     first_cut: NDArray[np.int64]
-    cuts_of: NDArray[np.int64]
+    cuts_by_record: NDArray[np.int64]
 
 
 @bare
 def earnings(pricing, members):
     """Compute what a group earns before the duals of cuts."""
     prices = 0.0
-    pairs = 0.0
+    squares_of_pairs = 0.0
 
     for i in range(members.shape[0]):
         prices += pricing.prices[members[i]]
         for j in range(i):
-            pairs += pricing.distances[members[i], members[j]]
+            squares_of_pairs += pricing.squares[members[i], members[j]]
 
-    return prices - pairs / members.shape[0]
+    return prices - squares_of_pairs / members.shape[0]
 
 
 @bare
-def has_subject(subjects, members, record, leave_out):
-    """Return whether a member other than ``leave_out`` has the subject of a record."""
-    for member in members:
-        if member == leave_out:
-            continue
+def has_subject(subjects, members, record):
+    """Return whether a member has the subject of a record."""
+    for member in members:  # noqa: SIM110  # numba has no `any` of a generator
         if subjects[member] == subjects[record]:
             return True
     return False
 
 
 @bare
-def different_subjects(subjects, members):
-    """Count the different subjects of some records."""
-    different = 0
+def count_subjects(subjects, members):
+    """Count the different subjects of members."""
+    count = 0
     for place in range(members.shape[0]):
-        if not has_subject(subjects, members[:place], members[place], NONE):
-            different += 1
-    return different
+        if not has_subject(subjects, members[:place], members[place]):
+            count += 1
+    return count
 
 
 @bare
@@ -74,7 +71,7 @@ def grow_group(pricing, members, to_members):
     """Grow a group from its first member, and fill in the others; return the best size.
 
     The best size is that at which the group earns most, 0 if no size has k subjects. ``to_members``
-    is room for squared distances, (m,).
+    is room for the squared distances of each record to all members, summed, (m,).
     """
     # The next member is always the record that costs least by its distances to those so far.
     subjects = pricing.subjects
@@ -87,11 +84,11 @@ def grow_group(pricing, members, to_members):
         newest = members[size - 1]
         to_members[newest] = np.inf  # it shall not join again
         for record in range(to_members.shape[0]):
-            to_members[record] += pricing.distances[newest, record]
+            to_members[record] += pricing.squares[newest, record]
 
         group = members[:size]
-        different = different_subjects(subjects, group)
-        if different >= pricing.k:
+        subject_count = count_subjects(subjects, group)
+        if subject_count >= pricing.k:
             earned = earnings(pricing, group)
             if earned > most:
                 best_size = size
@@ -101,18 +98,18 @@ def grow_group(pricing, members, to_members):
 
         # The largest group has 2k - 1 members, of k subjects at least: so only k - 1 members may be
         # of a subject that another member is of.
-        may_repeat = size - different < members.shape[0] - pricing.k
-        nearest = -1
+        may_repeat = size - subject_count < members.shape[0] - pricing.k
+        cheapest = -1
         least = np.inf
         for record in range(to_members.shape[0]):
             cost = to_members[record] / (size + 1) - pricing.prices[record]
-            if cost < least and (may_repeat or not has_subject(subjects, group, record, NONE)):
-                nearest = record
+            if cost < least and (may_repeat or not has_subject(subjects, group, record)):
+                cheapest = record
                 least = cost
 
-        if nearest < 0:
+        if cheapest < 0:
             break
-        members[size] = nearest
+        members[size] = cheapest
     return best_size
 
 
@@ -134,10 +131,10 @@ class Search(NamedTuple):
     """
 
     members: NDArray[np.int64]  # the group so far, (size,), the root first
-    near: NDArray[np.int64]  # records that may join, the cheapest first, (size, m)
-    cost: NDArray[np.float64]  # what each of these costs at least, less its price, (size, m)
-    listed: NDArray[np.int64]  # how many records are listed in `near` and `cost`, (size,)
-    following: NDArray[np.int64]  # place in that list of the record to be tried next, (size,)
+    candidates: NDArray[np.int64]  # records that may join, the cheapest first, (size, m)
+    costs: NDArray[np.float64]  # what each of these costs at least, less its price, (size, m)
+    candidate_counts: NDArray[np.int64]  # how many there are, (size,); all else is room
+    next_places: NDArray[np.int64]  # place among them of the one to be tried next, (size,)
     # What the members earn by themselves: their prices, less their squared pair distances divided
     # by the group's size, less the duals of cuts that hold two of them, (size,).
     earned: NDArray[np.float64]
@@ -150,14 +147,14 @@ class Search(NamedTuple):
     held: NDArray[np.int64]  # how many members of the group each cut holds, (t,)
     results: NDArray[np.int64]  # the groups found, a row each, the root first
     sizes: NDArray[np.int64]  # how many members each of these has; 0 where no group was found
-    every: bool  # whether all groups that earn enough are looked for, or the best
+    finds_all: bool  # whether all groups that earn enough are looked for, or the best
 
 
 @bare
 def keep_lowest(lowest, value):
     """Insert a value in a rising list of the lowest so far, whose highest drops."""
     if value < lowest[-1]:
-        # The list stands for its items, too, which there are none of.
+        # The values are their own items.
         insert_rising(lowest, lowest, lowest.shape[0] - 1, value, value)
 
 
@@ -167,7 +164,7 @@ def cost_by_root(pricing, search, record):
 
     The SSE is at least half the sum of all members' squared distances to any one of them.
     """
-    return pricing.distances[search.members[0], record] / 2.0 - pricing.prices[record]
+    return pricing.squares[search.members[0], record] / 2.0 - pricing.prices[record]
 
 
 @bare
@@ -177,11 +174,11 @@ def keep_promising(pricing, search, depth, size, least):
     They are sorted by what they cost at least.
     """
     wanted = size - depth  # members that are still to join
-    # The last one to join cannot leave half of a dual to another.
+    # The last one to join pays both halves of a dual: it cannot leave one to another record.
     halves_due = 2.0 if wanted == 1 else 1.0
-    near = search.near[depth]
-    cost = search.cost[depth]
-    count = search.listed[depth]
+    candidates = search.candidates[depth]
+    costs = search.costs[depth]
+    count = search.candidate_counts[depth]
 
     lowest = search.lowest[0, :wanted]
     lowest_by_root = search.lowest[1, :wanted]
@@ -192,11 +189,11 @@ def keep_promising(pricing, search, depth, size, least):
     # A record costs its distances to the members, and half of those to the others that will join,
     # which are no less than those to its nearest.
     for i in range(count):
-        record = near[i]
-        cost[i] = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
-        cost[i] = cost[i] / size + halves_due * search.half_duals[depth, record]
-        cost[i] -= pricing.prices[record]
-        keep_lowest(lowest, cost[i])
+        record = candidates[i]
+        costs[i] = search.to_members[depth, record] + pricing.half_sums[record, wanted - 1]
+        costs[i] = costs[i] / size + halves_due * search.half_duals[depth, record]
+        costs[i] -= pricing.prices[record]
+        keep_lowest(lowest, costs[i])
         keep_lowest(lowest_by_root, cost_by_root(pricing, search, record))
 
     # What a record may cost, by either bound, if the other wanted ones are the cheapest, and the
@@ -208,28 +205,29 @@ def keep_promising(pricing, search, depth, size, least):
 
     promising = 0
     for i in range(count):
-        record = near[i]
-        if cost[i] < most and cost_by_root(pricing, search, record) < most_by_root:
-            insert_rising(cost, near, promising, cost[i], record)
+        record = candidates[i]
+        if costs[i] < most and cost_by_root(pricing, search, record) < most_by_root:
+            insert_rising(costs, candidates, promising, costs[i], record)
             promising += 1
 
-    search.listed[depth] = promising
-    search.following[depth] = 0
+    search.candidate_counts[depth] = promising
+    search.next_places[depth] = 0
 
 
 @bare
 def enter_cuts(pricing, search, depth, record):
     """Count a record that has joined as the last of ``depth`` in its cuts.
 
-    Returned is the sum of the duals of cuts that hold two members only since then.
+    Returned is the sum of the duals that become due by that: of cuts that hold two members now.
     """
     due = 0.0
     for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-        cut = pricing.cuts_of[i]
+        cut = pricing.cuts_by_record[i]
         dual = pricing.cut_duals[cut]
         search.held[cut] += 1
         if search.held[cut] == 2:
             due += dual
+        # With one member, the others of the cut may pay for a half each; with two, it is paid.
         if search.held[cut] <= 2:
             change = dual / 2.0 if search.held[cut] == 1 else -dual / 2.0
             for third in pricing.cuts[cut]:
@@ -241,32 +239,32 @@ def enter_cuts(pricing, search, depth, record):
 def begin_group(pricing, search):
     """Begin a group with the root, which all others may join."""
     root = search.members[0]
-    search.half_duals[1] = 0.0
+    search.half_duals[_ROOT] = 0.0
     search.held[:] = 0
 
     count = 0
     for record in range(pricing.prices.shape[0]):
-        search.to_members[1, record] = pricing.distances[root, record]
+        search.to_members[_ROOT, record] = pricing.squares[root, record]
         if record != root:
-            search.near[1, count] = record
+            search.candidates[_ROOT, count] = record
             count += 1
 
-    search.listed[1] = count
-    search.earned[1] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
+    search.candidate_counts[_ROOT] = count
+    search.earned[_ROOT] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
 
 
 @bare
 def join_group(pricing, search, depth, size):
-    """Add the member of a depth to the group: those after it in the list may join next."""
+    """Add the last of ``depth`` + 1 members: the candidates after it may join next."""
     record = search.members[depth]
-    next_place = search.following[depth]
+    next_place = search.next_places[depth]
     # Those before it in the list were tried as members already: each set is looked at once.
-    search.listed[depth + 1] = search.listed[depth] - next_place
-    for i in range(search.listed[depth + 1]):
-        candidate = search.near[depth, next_place + i]
-        search.near[depth + 1, i] = candidate
+    search.candidate_counts[depth + 1] = search.candidate_counts[depth] - next_place
+    for i in range(search.candidate_counts[depth + 1]):
+        candidate = search.candidates[depth, next_place + i]
+        search.candidates[depth + 1, i] = candidate
         search.to_members[depth + 1, candidate] = (
-            search.to_members[depth, candidate] + pricing.distances[record, candidate]
+            search.to_members[depth, candidate] + pricing.squares[record, candidate]
         )
         search.half_duals[depth + 1, candidate] = search.half_duals[depth, candidate]
 
@@ -279,9 +277,9 @@ def join_group(pricing, search, depth, size):
 def search_group(pricing, search, size, least, nodes, place):
     """Find the group of a size round the root that earns most, or every one above ``least``.
 
-    Groups are written to ``search.results`` from ``place`` on, in at most ``nodes`` steps. Returned
-    are what the best earns (or ``least``), what none earns more than, how many nodes are left (0
-    if there were too few, or too little room), and the next place.
+    Groups are written to ``search.results`` from row ``place`` on, in at most ``nodes`` steps.
+    Returned are what the best earns (or ``least``), what none earns more than, how many nodes are
+    left (0 if there were too few, or too little room), and the next row.
     """
     # What was chosen stands in arrays by depth, so one loop steps down and back.
     begin_group(pricing, search)
@@ -289,29 +287,29 @@ def search_group(pricing, search, size, least, nodes, place):
 
     # If the search is given up: with the cheapest records a group earns no more than this.
     most = least
-    if search.listed[1] >= size - 1:
-        most = max(least, search.earned[1] - search.cost[1, : size - 1].sum())
+    if search.candidate_counts[_ROOT] >= size - 1:
+        most = max(least, search.earned[_ROOT] - search.costs[_ROOT, : size - 1].sum())
 
     depth = _ROOT
     while depth > 0 and nodes > 0:
-        first = search.following[depth]
+        first = search.next_places[depth]
         end = first + size - depth
-        at_most = search.earned[depth] - search.cost[depth, first:end].sum()
+        at_most = search.earned[depth] - search.costs[depth, first:end].sum()
 
         # Too few records are left at this depth, or too dear ones: step back.
-        if end > search.listed[depth] or at_most <= least:
+        if end > search.candidate_counts[depth] or at_most <= least:
             depth -= 1
             record = search.members[depth]
             for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-                search.held[pricing.cuts_of[i]] -= 1
+                search.held[pricing.cuts_by_record[i]] -= 1
             continue
 
         nodes -= 1
-        search.following[depth] += 1
-        search.members[depth] = search.near[depth, first]
+        search.next_places[depth] += 1
+        search.members[depth] = search.candidates[depth, first]
         group = search.members[: depth + 1]
         # More members of equal subjects than a group of this size, with k subjects, has room for.
-        if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
+        if depth + 1 - count_subjects(pricing.subjects, group) > size - pricing.k:
             continue
 
         if depth + 1 < size:
@@ -321,25 +319,26 @@ def search_group(pricing, search, size, least, nodes, place):
         elif place == search.results.shape[0]:
             nodes = 0  # more groups than there is room for: a search without all of them is none
         else:
+            # A whole group earns exactly ``at_most``.
             for i in range(size):
                 search.results[place, i] = group[i]
             search.sizes[place] = size
-            if search.every:
+            if search.finds_all:
                 place += 1
             else:
                 least = at_most
     return least, least if nodes > 0 else most, nodes, place
 
 
-def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
-    """Make room for a search, and for so many groups: every one, or the best round each root."""
-    m, largest = pricing.halves.shape
+def room_for(pricing: PricingProblem, groups: int, finds_all: bool) -> Search:
+    """Make room for a search, and for so many groups: for all, or for the best round each root."""
+    m, largest = pricing.half_sums.shape
     return Search(
         members=np.empty(largest, dtype=np.int64),
-        near=np.empty((largest, m), dtype=np.int64),
-        cost=np.empty((largest, m)),
-        listed=np.empty(largest, dtype=np.int64),
-        following=np.empty(largest, dtype=np.int64),
+        candidates=np.empty((largest, m), dtype=np.int64),
+        costs=np.empty((largest, m)),
+        candidate_counts=np.empty(largest, dtype=np.int64),
+        next_places=np.empty(largest, dtype=np.int64),
         earned=np.empty(largest),
         lowest=np.empty((2, largest)),
         to_members=np.empty((largest, m)),
@@ -347,17 +346,17 @@ def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
         held=np.empty(len(pricing.cut_duals), dtype=np.int64),
         results=np.empty((groups, largest), dtype=np.int64),
         sizes=np.empty(groups, dtype=np.int64),
-        every=every,
+        finds_all=finds_all,
     )
 
 
 @bare
 def search_groups(pricing, search, roots, least, nodes, at_most):
-    """Find the best group round each root, or every one, that earns more than ``least``.
+    """Find the best group round each root, or all groups, that earn more than ``least``.
 
     ``search.results`` is filled, with a row for each root if only the best is looked for, and
-    ``at_most``, (roots,): what no group round each root earns more than. Returned are whether the
-    search was complete, and how many groups it found if every one is looked for.
+    ``at_most``, (roots,): what no group round each root earns more than. A search round a root has
+    so many ``nodes``. Returned is whether none needed more.
     """
     for row in range(search.sizes.shape[0]):
         search.sizes[row] = 0
@@ -368,12 +367,14 @@ def search_groups(pricing, search, roots, least, nodes, at_most):
     for i in range(roots.shape[0]):
         search.members[0] = roots[i]
         best = least
-        left = nodes
+        nodes_left = nodes
         at_most[i] = least
-        if not search.every:
+        if not search.finds_all:
             place = i
         for size in range(pricing.k, search.members.shape[0] + 1):
-            best, most, left, place = search_group(pricing, search, size, best, left, place)
+            best, most, nodes_left, place = search_group(
+                pricing, search, size, best, nodes_left, place
+            )
             at_most[i] = max(at_most[i], most)
-        complete = complete and left > 0
-    return complete, place
+        complete = complete and nodes_left > 0
+    return complete

@@ -52,18 +52,18 @@ def insert_rising(values, items, place, value, item):
 
 
 @bare
-def keep_nearest(nearest, away, item, distance):
-    """Insert an item in a list of the ``nearest``, (c,), by its distance ``away``, (c,), rising.
+def keep_nearest(nearest, distances, item, distance):
+    """Insert an item in a list of the ``nearest``, (c,), by their ``distances``, (c,), rising.
 
     No item is listed twice; a free place holds -1, infinitely far.
     """
     # An item that is listed already keeps the smaller of its distances; another one takes the place
     # of the farthest.
-    place = away.shape[0] - 1
+    place = distances.shape[0] - 1
     for rank in range(place):
         if nearest[rank] == item:
             place = rank
             break
 
-    if distance < away[place]:
-        insert_rising(away, nearest, place, distance, item)
+    if distance < distances[place]:
+        insert_rising(distances, nearest, place, distance, item)

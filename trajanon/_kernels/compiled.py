@@ -1,7 +1,8 @@
 """How kernels are compiled by numba, kept between runs, and how that is announced.
 
-A kernel that Python calls is compiled for the types of its arguments at the first call, and kept in
-a file. What only kernels call is compiled into each of them. numba has no types, hence `Any`.
+A kernel that Python calls (an outer one) is compiled for the types of its arguments at the first
+call, and kept in a file. A kernel that kernels call (an inner one) is compiled into each of them.
+numba has no types, hence `Any`.
 """
 
 import atexit
@@ -13,23 +14,23 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any
 
-from trajanon._kernels import at_compilation
+from trajanon._kernels import compilation_listeners
 
 _OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract"},
-    "no_cfunc_wrapper": True,
+    "nogil": True,  # threads run kernels at the same time
+    "error_model": "numpy",  # a division by zero is infinite, and no error
+    "fastmath": {"reassoc", "contract"},  # sums may be reordered; infinite and NaN stay exact
+    "no_cfunc_wrapper": True,  # nothing calls kernels from C
     "_nrt": True,  # whether it may make arrays; without this, it is as in the kernel that calls it
 }
 
 
 OVERRIDDEN = ("_optimize_final_module", "_finalize_final_module", "get_pointer_to_function")
-"""Methods of numba's code that do nothing for kernels which only kernels call."""
+"""Methods of numba's code that do nothing for inner kernels."""
 
 
 class Kernel:
-    """A function compiled on first use, as Python calls it, which is kept, and as kernels do."""
+    """A function compiled on first use: as an outer kernel, as an inner one, or as both."""
 
     can_be_kept = True  # whether this installation can keep compiled kernels between runs
 
@@ -43,25 +44,25 @@ class Kernel:
         return self._called(*arguments, **named)
 
     def __reduce__(self) -> str:
-        return self._function.__qualname__  # a worker has its own
+        return self._function.__qualname__  # pickled by its name: a worker has its own
 
     @cached_property
     def _called(self) -> Any:
-        """The kernel as Python calls it, after a process that compiles it has ended."""
+        """The outer kernel, after a process that compiles it has ended."""
         if self._compiler is not None:
             self._compiler.wait()
-        return self._dispatcher
+        return self._outer
 
     @property
     def is_kept(self) -> bool:
         """Return whether an earlier run kept this kernel, compiled for any types."""
-        folder = Path(self._dispatcher.stats.cache_path or ".")
+        folder = Path(self._outer.stats.cache_path or ".")
         python = f"py{sys.version_info.major}{sys.version_info.minor}"
         return any(folder.glob(f"*.{self._function.__qualname__}-*.{python}.*.nbc"))
 
     @cached_property
-    def _dispatcher(self) -> Any:
-        """The kernel as numba keeps it, if this installation can keep it."""
+    def _outer(self) -> Any:
+        """The kernel as Python calls it, and as numba keeps it if this installation can."""
         from numba import njit
 
         _announce_compilations()
@@ -78,7 +79,7 @@ class Kernel:
         """The kernel as kernels call it: without what Python needs, which takes a fifth longer."""
         from numba import njit
 
-        options = self._options | {"pipeline_class": _compiler_of_parts()}
+        options = self._options | {"pipeline_class": _inner_compiler()}
         return njit(no_cpython_wrapper=True, **options)(self._function)
 
     @property
@@ -96,12 +97,12 @@ def compile_beside(module: str, *kernels: Kernel) -> None:
     if begun or all(kernel.is_kept for kernel in kernels) or not Kernel.can_be_kept:
         return
 
-    # Nothing of the folder where the user works is imported.
-    words = [sys.executable, "-P", "-m", module]
+    # With -P nothing of the folder where the user works is imported.
+    command = [sys.executable, "-P", "-m", module]
     try:
-        process = Popen(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+        process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
     except OSError:
-        return
+        return  # each kernel is compiled when it is called
 
     atexit.register(process.wait)
     atexit.register(process.terminate)  # which comes first
@@ -129,12 +130,12 @@ def inlined(function: Callable[..., object]) -> Kernel:
 
 
 @cache
-def _compiler_of_parts() -> Any:
-    """Return numba's compiler for what only kernels call, without the steps that are done twice.
+def _inner_compiler() -> Any:
+    """Return numba's compiler for inner kernels, without the steps that are done twice.
 
     numba optimises each function, and makes it machine code, before it is linked into those that
-    call it, where both are done again. Only that of the outermost kernel runs: to leave the other
-    steps out saves a third of the time.
+    call it, where both are done again. Only that of the outer kernel runs: to leave the other steps
+    out saves a third of the time.
     """
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
@@ -143,7 +144,7 @@ def _compiler_of_parts() -> Any:
     if not all(hasattr(JITCodeLibrary, name) for name in OVERRIDDEN):
         return Compiler
 
-    class Part(JITCodeLibrary):
+    class InnerCode(JITCodeLibrary):
         def _optimize_final_module(self) -> None:
             """Leave it to the kernel that this is linked into."""
 
@@ -162,13 +163,13 @@ def _compiler_of_parts() -> Any:
         def set_env(self, name: str, env: object) -> None:
             """Set nothing: kernels hold no objects of Python."""
 
-    class PartCompiler(Compiler):
+    class InnerCompiler(Compiler):
         def define_pipelines(self) -> Any:
             state = self.state
-            state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library = InnerCode(state.targetctx.codegen(), state.func_id.func_qualname)
             return super().define_pipelines()
 
-    return PartCompiler
+    return InnerCompiler
 
 
 @cache
@@ -184,23 +185,23 @@ def forget_older(folder: str) -> None:
     try:
         if stamp.exists() and stamp.read_bytes() == sources.hexdigest().encode():
             return
-        for old in stamp.parent.glob("*.nb[ci]"):
-            old.unlink(missing_ok=True)
+        for kept in stamp.parent.glob("*.nb[ci]"):
+            kept.unlink(missing_ok=True)
         stamp.parent.mkdir(parents=True, exist_ok=True)
         stamp.write_text(sources.hexdigest())
     except OSError:
-        return  # what cannot be written was not written by anybody here
+        return  # a folder that cannot be written holds no kernels that this installation kept
 
 
 @cache
 def _announce_compilations() -> None:
-    """Name to listeners what is compiled: a kernel, and within it those that it calls."""
+    """Report to listeners which kernel is compiled, and when none is any more."""
     from numba.core import event
 
     depth = 0
 
     def announce(name: str) -> None:
-        for listener in at_compilation:
+        for listener in compilation_listeners:
             listener(name, Kernel.can_be_kept)
 
     class Announcer(event.Listener):

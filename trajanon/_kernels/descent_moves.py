@@ -45,10 +45,10 @@ class Descent(NamedTuple):
     neighbours: NDArray[np.int32]
     gathered: NDArray[np.int64]  # the records of one move, in their order, (n,)
     origins: NDArray[np.int64]  # the group that each of them came from, (n,)
-    bound: NDArray[np.int64]  # the group that each of up to three goes to, (3,)
+    targets: NDArray[np.int64]  # the group that each goes to, where they are up to three, (3,)
     along: NDArray[np.float64]  # where the members of one group lie along a line, (n,)
-    near: NDArray[np.int64]  # the groups near the record looked at, (c,)
-    nearer: NDArray[np.int64]  # the groups near one of their members, (c,)
+    groups_near_record: NDArray[np.int64]  # near the record looked at, (c,)
+    groups_near_member: NDArray[np.int64]  # near a member of one of these groups, (c,)
     tiny: float  # a gain below it is rounding
 
 
@@ -68,7 +68,7 @@ def surroundings_changed(descent, record):
 
 
 @bare
-def near_groups(descent, record, near):
+def list_near_groups(descent, record, near):
     """List the groups near a record, but for its own, in ``near``; return how many they are."""
     members = descent.groups.members
     own_group = members[record].group
@@ -98,9 +98,10 @@ def is_near(descent, record, group):
 
 @bare
 def find_exchange(descent, x, k, near):
-    """Find the best move of x to a near group, or exchange of x with a member of one.
+    """Find the best move of x to one of the groups ``near``, or exchange of x with a member of one.
 
-    Written are the records that move and where they go; returned is how many, 0 if none gains.
+    Which records move, and where to, is written to ``gathered`` and ``targets``; returned is how
+    many move, 0 if none gains.
     """
     groups = descent.groups
     may_go = may_leave(groups, x, k)
@@ -117,7 +118,7 @@ def find_exchange(descent, x, k, near):
                 best = change
                 count = 1
                 descent.gathered[0] = x
-                descent.bound[0] = group
+                descent.targets[0] = group
 
         z = groups.heads[group].first
         while z >= 0:
@@ -126,9 +127,9 @@ def find_exchange(descent, x, k, near):
                 best = change
                 count = 2
                 descent.gathered[0] = x
-                descent.bound[0] = group
+                descent.targets[0] = group
                 descent.gathered[1] = z
-                descent.bound[1] = groups.members[x].group
+                descent.targets[1] = groups.members[x].group
             z = groups.members[z].following
     return count
 
@@ -138,13 +139,14 @@ def find_chain(descent, x, k, near):
     """Find a chain, in which x takes the place of z, which joins a third group; or a cycle.
 
     In a cycle z takes the place of v in the third group, and v that of x. The first chain or cycle
-    that gains is written, with where its records go; returned is how many move, 0 if none gains.
+    that gains is written and counted as in `find_exchange`.
     """
     if k > _LARGEST_K_OF_CHAINS:
         return 0
 
     groups = descent.groups
     own_group = groups.members[x].group
+    # If x may not leave, only cycles are made, in which v takes its place.
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
 
@@ -156,15 +158,16 @@ def find_chain(descent, x, k, near):
             # Joining a group always costs: a chain without a gain by now never has one.
             if leaving + first_change < 0.0 and may_replace(groups, z, x, k):
                 descent.gathered[0] = x
-                descent.bound[0] = group
+                descent.targets[0] = group
 
                 # The groups near x are being gone through: those near z have a list of their own.
-                for onward in descent.nearer[: near_groups(descent, z, descent.nearer)]:
+                near_z = descent.groups_near_member
+                for onward in near_z[: list_near_groups(descent, z, near_z)]:
                     if onward == own_group:
                         continue
 
                     descent.gathered[1] = z
-                    descent.bound[1] = onward
+                    descent.targets[1] = onward
                     z_square = squared_distance(groups.records[z], groups.centroids[onward])
                     size = groups.heads[onward].size
                     change = leaving + first_change + z_square * (size / (size + 1.0))
@@ -172,7 +175,8 @@ def find_chain(descent, x, k, near):
                     if may_go and change < -descent.tiny:
                         return 2
 
-                    # A cycle leaves all sizes as they are, so x need not be spared.
+                    # A cycle leaves all sizes as they are, so x need not be spared. It is followed
+                    # while its first steps alone gain, as Lin and Kernighan (1973) do.
                     v = groups.heads[onward].first
                     while v >= 0 and first_change < 0.0:
                         change = first_change + replacing_change(groups, v, z, z_square)
@@ -188,7 +192,7 @@ def find_chain(descent, x, k, near):
                             change += replacing_change(groups, x, v, v_square)
                             if change < -descent.tiny:
                                 descent.gathered[2] = v
-                                descent.bound[2] = own_group
+                                descent.targets[2] = own_group
                                 return 3
                         v = groups.members[v].following
             z = groups.members[z].following
@@ -198,7 +202,8 @@ def find_chain(descent, x, k, near):
 @bare
 def gather(descent, group):
     """Gather the members of a group by rising number; return how many they are."""
-    # The order of a chain depends on all moves before, and a seed shall repeat a result.
+    # The order of a chain depends on all moves before, and a seed shall repeat a result. The list
+    # of members is that of the values they are sorted by, too.
     members = descent.gathered
     count = _NO_RECORDS
 
@@ -212,20 +217,25 @@ def gather(descent, group):
 
 @bare
 def send_back(descent, moved, staying):
-    """Send gathered records from number ``staying`` on back to their origins, the last first."""
+    """Send gathered records, of which ``moved`` have moved, back to their origins, the last first.
+
+    The first ``staying`` of them stay where they are.
+    """
     for i in range(moved - 1, staying - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
 @bare
-def touch(descent, count, number):
+def mark_changed(descent, count, number):
     """Mark the origins of the first gathered records, and the groups that they are in, as changed.
 
     ``number`` is that of the move.
     """
+    groups = descent.groups
     for i in range(count):
-        descent.groups.heads[descent.origins[i]].changed = number
-        descent.groups.heads[descent.groups.members[descent.gathered[i]].group].changed = number
+        present_group = groups.members[descent.gathered[i]].group
+        groups.heads[descent.origins[i]].changed = number
+        groups.heads[present_group].changed = number
 
 
 @bare
@@ -249,10 +259,11 @@ def dissolve_group(descent, group, limit):
 
         target = NONE
         least = np.inf
-        for near in descent.near[: near_groups(descent, member, descent.near)]:
-            cost = joining_change(groups, groups.records[member], near)
+        near = descent.groups_near_record
+        for near_group in near[: list_near_groups(descent, member, near)]:
+            cost = joining_change(groups, groups.records[member], near_group)
             if cost < least:
-                target = near
+                target = near_group
                 least = cost
 
         # All that follows can only raise the change.
@@ -278,10 +289,11 @@ def create_group(descent, x, k, limit):
         return 0, 0
 
     # Most tries end here; later each record that leaves may keep others from leaving.
-    spared = 1
+    can_be_spared = 1  # x itself
     for neighbour in descent.neighbours[x]:
-        spared += may_leave(groups, np.int64(neighbour), k)
-    if spared < k:
+        if may_leave(groups, np.int64(neighbour), k):
+            can_be_spared += 1
+    if can_be_spared < k:
         return 0, 0
 
     lacked = places_lacked(groups, groups.members[x].group)
@@ -289,11 +301,12 @@ def create_group(descent, x, k, limit):
     count = 0
     change = 0.0
 
-    for i in range(-1, descent.neighbours.shape[1]):
-        record = x if i < 0 else np.int64(descent.neighbours[x, i])
+    # First x itself, for -1, and then its neighbours, the nearest first.
+    for rank in range(-1, descent.neighbours.shape[1]):
+        record = x if rank < 0 else np.int64(descent.neighbours[x, rank])
         subject = groups.members[record].subject
-        holds_it = groups.repeats and holds_subject(groups, group, subject, NONE)
-        if holds_it or not may_leave(groups, record, k):
+        has_subject = groups.repeats and holds_subject(groups, group, subject, NONE)
+        if has_subject or not may_leave(groups, record, k):
             continue
 
         change += leaving_change(groups, record)
@@ -338,7 +351,7 @@ def split_group(descent, group, k, limit):
     caller sends back the others.
     """
     groups = descent.groups
-    if groups.heads[group].different < 2 * k:
+    if groups.heads[group].subject_count < 2 * k:
         return 0, 0
 
     lacked = places_lacked(groups, group)
@@ -358,8 +371,8 @@ def split_group(descent, group, k, limit):
         move(groups, member, cut_off)
 
         if (
-            groups.heads[group].different >= k
-            and groups.heads[cut_off].different >= k
+            groups.heads[group].subject_count >= k
+            and groups.heads[cut_off].subject_count >= k
             and change < best
             and places_lacked(groups, group) <= lacked
             and places_lacked(groups, cut_off) <= lacked
@@ -386,16 +399,17 @@ def descent_pass(movers, descent, k, moves, start, stop):
                 continue
             descent.groups.members[item].looked = moves
 
-            near = descent.near[: near_groups(descent, item, descent.near)]
+            near = descent.groups_near_record
+            near = near[: list_near_groups(descent, item, near)]
             moved = find_exchange(descent, item, k, near)
             if moved == 0:
                 moved = find_chain(descent, item, k, near)
             for i in range(moved):
                 descent.origins[i] = descent.groups.members[descent.gathered[i]].group
-                move(descent.groups, descent.gathered[i], descent.bound[i])
+                move(descent.groups, descent.gathered[i], descent.targets[i])
         else:
-            # A group is split, or else dissolved; either is written once, as each call of a move
-            # is compiled again. What does not gain is taken back.
+            # A group is split, or else, in a second attempt, dissolved. Either is written once, as
+            # each call of a move is compiled again. What does not gain is sent back, once.
             tried = 0
             moved = 0
             for attempt in range(1 if movers == CREATED else 2):
@@ -410,5 +424,5 @@ def descent_pass(movers, descent, k, moves, start, stop):
 
         if moved > 0:
             moves += 1
-            touch(descent, moved, moves)
+            mark_changed(descent, moved, moves)
     return moves

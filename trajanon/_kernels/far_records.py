@@ -1,6 +1,7 @@
 """Far and near records among those without a group: the loops of MD and V-MDAV.
 
-Records are rows, (n, p); ``remaining`` are the row numbers of those without a group.
+Records are rows, (n, p); ``remaining`` are the row numbers of those without a group. Rules that are
+the same for all squares of distances compare the squares, and take no roots.
 """
 
 import numpy as np
@@ -13,13 +14,13 @@ from trajanon._kernels.compiled import bare
 def farthest(records, remaining, point):
     """Find the remaining record farthest from a point; the first one of equals."""
     best = remaining[0]
-    best_distance = -1.0
+    most = -1.0
 
     for record in remaining:
-        distance = squared_distance(records[record], point)
-        if distance > best_distance:
+        square = squared_distance(records[record], point)
+        if square > most:
             best = record
-            best_distance = distance
+            most = square
     return best
 
 
@@ -28,8 +29,9 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
     """Find the two remaining records farthest apart.
 
     ``outer_first`` lists the remaining records by falling ``radius``, (n,), their distance to the
-    centroid of all. ``opposite`` and ``reach``, (n,), are what was found before: the record
-    farthest from each, -1 if it is not known, and how far that is. They are brought up to date.
+    centroid of all; ``labels``, (n,), are the groups of records, -1 for those that remain.
+    ``opposite`` and ``reach``, (n,), are what was found before: the record farthest from each, -1
+    if it is not known, and how far that is. They are brought up to date.
     """
     first = outer_first[0]
     second = outer_first[1]
@@ -67,14 +69,14 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
 
 @bare
 def nearest_to_group(records, remaining, members):
-    """Find the remaining record nearest to any member, and its squared distance."""
+    """Find the remaining record nearest to any member; return it, and its squared distance."""
     # Groups have fewer than 2k members, so the nearest is looked up anew for each that joins.
     best = -1
     least = np.inf
     for record in remaining:
         for member in members:
-            away = squared_distance(records[record], records[member])
-            if away < least:
+            square = squared_distance(records[record], records[member])
+            if square < least:
                 best = record
-                least = away
+                least = square
     return best, least

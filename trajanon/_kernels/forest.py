@@ -80,10 +80,10 @@ def halve(tree, start, stop):
     other_end = points[sample[0]]
     most = -1.0
     for candidate in sample:
-        distance = squared_distance(one_end, points[candidate])
-        if distance > most:
+        square = squared_distance(one_end, points[candidate])
+        if square > most:
             other_end = points[candidate]
-            most = distance
+            most = square
 
     for column in range(one_end.shape[0]):
         direction[column] = other_end[column] - one_end[column]
@@ -154,10 +154,11 @@ def grow(tree, leaf_size):
 
 
 @kernel
-def compare_leaves(points, order, borders, nearest, away):
+def compare_leaves(points, order, borders, nearest, squares):
     """Compare all pairs of points that share a leaf, and keep the c nearest of each point.
 
-    ``nearest`` holds their numbers and ``away`` their squared distances, both (n, c), rising.
+    ``nearest`` holds their numbers and ``squares`` their squared distances, both (n, c), rising;
+    ``order`` and ``borders`` are those of a `Tree`.
     """
     for leaf in range(borders.shape[0] - 1):
         # The points of a leaf are copied side by side in memory, as each is read for each other.
@@ -167,9 +168,9 @@ def compare_leaves(points, order, borders, nearest, away):
         for i in range(members.shape[0]):
             a = members[i]
             for j in range(i):
-                distance = squared_distance(leaf_points[i], leaf_points[j])
-                if distance < away[a, -1]:
-                    keep_nearest(nearest[a], away[a], members[j], distance)
+                square = squared_distance(leaf_points[i], leaf_points[j])
+                if square < squares[a, -1]:
+                    keep_nearest(nearest[a], squares[a], members[j], square)
                 b = members[j]
-                if distance < away[b, -1]:
-                    keep_nearest(nearest[b], away[b], a, distance)
+                if square < squares[b, -1]:
+                    keep_nearest(nearest[b], squares[b], a, square)

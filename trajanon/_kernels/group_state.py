@@ -38,7 +38,7 @@ HEAD = np.dtype(
     [
         ("first", np.int64),  # the first record of its chain
         ("size", np.int64),  # records in it
-        ("different", np.int64),  # different subjects in it
+        ("subject_count", np.int64),  # different subjects in it
         ("changed", np.int64),  # number of the move that changed it last
     ]
 )
@@ -53,11 +53,14 @@ class Groups(NamedTuple):
     centroids: NDArray[np.float64]  # mean record of each group, (g, p); of no records, anything
     repeats: bool  # whether any subject has several records
     empty: NDArray[np.int64]  # groups of no records, (g + 1,): a stack, its height in the last cell
-    # Where the trips of records begin and end, in metres in space, (n, e, 3): not a number where
-    # that is nobody's place. With no ends, (n, 0, 3), groups need no places.
+    # Where the trips of records begin and end, in metres in space, (n, e, 3): NaN where that is
+    # nobody's place. With no ends, (n, 0, 3), groups need no places.
     ends: NDArray[np.float64]
-    picked: NDArray[np.int64]  # room for one record of each place that a group needs at an end
-    reach: float  # metres up to which another end is another place: beyond, groups are too wide
+    # Room for a record of each place that a group needs at an end; its length is their number.
+    picked: NDArray[np.int64]
+    # Metres up to which another end counts as another place: with a farther one, a group would be
+    # too wide.
+    reach: float
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -66,11 +69,11 @@ class Groups(NamedTuple):
 
 
 @bare
-def holds_subject(groups, group, subject, leave_out):
-    """Return whether a member of a group is of a subject, with one record left out."""
+def holds_subject(groups, group, subject, left_out):
+    """Return whether a member of a group is of a subject, with one record left out, or NONE."""
     member = groups.heads[group].first
     while member >= 0:
-        if member != leave_out and groups.members[member].subject == subject:
+        if member != left_out and groups.members[member].subject == subject:
             return True
         member = groups.members[member].following
     return False
@@ -98,11 +101,11 @@ def move(groups, record, target):
     # A bool counts as 0 or 1: the subject leaves with its last record, and comes with its first.
     if groups.repeats:
         subject = groups.members[record].subject
-        groups.heads[source].different -= not holds_subject(groups, source, subject, record)
-        groups.heads[target].different += not holds_subject(groups, target, subject, record)
+        groups.heads[source].subject_count -= not holds_subject(groups, source, subject, record)
+        groups.heads[target].subject_count += not holds_subject(groups, target, subject, record)
     else:
-        groups.heads[source].different -= 1
-        groups.heads[target].different += 1
+        groups.heads[source].subject_count -= 1
+        groups.heads[target].subject_count += 1
 
     # The record leaves its chain ...
     before = groups.members[record].preceding
@@ -164,16 +167,17 @@ def hand_over(groups, record, heir):
 @bare
 def exchange(groups, x, z):
     """Exchange two records of different groups; centroids, chains, counts follow."""
-    a = groups.members[x].group  # which z enters
-    b = groups.members[z].group  # which x enters
+    x_group = groups.members[x].group  # which z enters
+    z_group = groups.members[z].group  # which x enters
 
+    # As in `move`, a bool counts as 0 or 1.
     if groups.repeats:
-        leaves = groups.members[x].subject
-        enters = groups.members[z].subject
-        groups.heads[a].different -= not holds_subject(groups, a, leaves, x)
-        groups.heads[a].different += not holds_subject(groups, a, enters, x)
-        groups.heads[b].different -= not holds_subject(groups, b, enters, z)
-        groups.heads[b].different += not holds_subject(groups, b, leaves, z)
+        x_subject = groups.members[x].subject
+        z_subject = groups.members[z].subject
+        groups.heads[x_group].subject_count -= not holds_subject(groups, x_group, x_subject, x)
+        groups.heads[x_group].subject_count += not holds_subject(groups, x_group, z_subject, x)
+        groups.heads[z_group].subject_count -= not holds_subject(groups, z_group, z_subject, z)
+        groups.heads[z_group].subject_count += not holds_subject(groups, z_group, x_subject, z)
 
     x_before, x_behind = hand_over(groups, x, z)
     z_before, z_behind = hand_over(groups, z, x)
@@ -182,15 +186,16 @@ def exchange(groups, x, z):
     groups.members[x].preceding = z_before
     groups.members[x].following = z_behind
 
-    groups.members[x].group = b
-    groups.members[z].group = a
+    groups.members[x].group = z_group
+    groups.members[z].group = x_group
 
-    a_share = 1.0 / groups.heads[a].size
-    b_share = 1.0 / groups.heads[b].size
+    # A record counts this share of its group's centroid.
+    x_share = 1.0 / groups.heads[x_group].size
+    z_share = 1.0 / groups.heads[z_group].size
     for column in range(groups.records.shape[1]):
-        step = groups.records[z, column] - groups.records[x, column]
-        groups.centroids[a, column] += step * a_share
-        groups.centroids[b, column] -= step * b_share
+        difference = groups.records[z, column] - groups.records[x, column]
+        groups.centroids[x_group, column] += difference * x_share
+        groups.centroids[z_group, column] -= difference * z_share
 
 
 @bare
@@ -202,7 +207,7 @@ def refresh_centroids(groups):
         for column in range(groups.records.shape[1]):
             member = groups.heads[group].first
             origin = groups.records[member, column]
-            total = 0.0
+            total = 0.0  # of the differences from the first member, which lose fewer digits
             while member >= 0:
                 total += groups.records[member, column] - origin
                 member = groups.members[member].following
@@ -211,7 +216,10 @@ def refresh_centroids(groups):
 
 @bare
 def member_after(groups, group, member, entering):
-    """Return the member that follows in a group, as if a record had entered first; -1 for none."""
+    """Return the member that follows in a group, as if a record had entered first; -1 for none.
+
+    ``entering`` is that record, or -1.
+    """
     return groups.heads[group].first if member == entering else groups.members[member].following
 
 
@@ -224,13 +232,16 @@ def count_places(groups, group, end, leaving, entering):
     Where three are needed, there may be more places than are found so.
     """
     picked = groups.picked
+    needed = picked.shape[0]
     most = 0
-    start = entering if entering >= 0 else groups.heads[group].first
-    while start >= 0 and most < picked.shape[0]:
+    first = entering if entering >= 0 else groups.heads[group].first
+    start = first
+    while start >= 0 and most < needed:
         picked[0] = start
         count = 1
-        member = entering if entering >= 0 else groups.heads[group].first
-        while member >= 0 and count < picked.shape[0]:
+        member = first
+        while member >= 0 and count < needed:
+            # A member in another place than all that are picked is picked, too.
             is_apart = member != leaving
             i = 0
             while is_apart and i < count:
@@ -239,7 +250,7 @@ def count_places(groups, group, end, leaving, entering):
                 y = groups.ends[member, end, 1] - groups.ends[before, end, 1]
                 z = groups.ends[member, end, 2] - groups.ends[before, end, 2]
                 square = x * x + y * y + z * z
-                # Of what is not a number no comparison holds: it is another place.
+                # With NaN no comparison holds: it is another place.
                 is_same_place = square <= ONE_PLACE * ONE_PLACE
                 is_too_far = square > groups.reach * groups.reach
                 is_apart = not (is_same_place or is_too_far) and member != before
@@ -280,9 +291,9 @@ def places_lacked(groups, group):
 def may_leave(groups, record, k):
     """Return whether a record's group keeps k different subjects, and its places, without it."""
     source = groups.members[record].group
-    if groups.heads[source].different < k:
+    if groups.heads[source].subject_count < k:
         return False
-    if groups.heads[source].different == k:
+    if groups.heads[source].subject_count == k:
         if not groups.repeats:
             return False
         if not holds_subject(groups, source, groups.members[record].subject, record):
@@ -296,7 +307,7 @@ def may_replace(groups, leaving, entering, k):
     group = groups.members[leaving].group
     if (
         groups.repeats
-        and groups.heads[group].different <= k
+        and groups.heads[group].subject_count <= k
         and not holds_subject(groups, group, groups.members[leaving].subject, leaving)
         and holds_subject(groups, group, groups.members[entering].subject, leaving)
     ):
@@ -311,18 +322,21 @@ def leaving_change(groups, record):
     size = groups.heads[group].size
     if size == 1:
         return 0.0
-    away = squared_distance(groups.records[record], groups.centroids[group])
-    return -away * (size / (size - 1.0))
+    square = squared_distance(groups.records[record], groups.centroids[group])
+    return -square * (size / (size - 1.0))
 
 
 @bare
-def joining_change(groups, record, group):
-    """Compute by how much the SSE changes when a record, (p,), joins a group: 0 or more."""
+def joining_change(groups, point, group):
+    """Compute by how much the SSE changes when a record joins a group: 0 or more.
+
+    ``point``, (p,), are the numbers of the record.
+    """
     size = groups.heads[group].size
     if size == 0:
         return 0.0
-    away = squared_distance(record, groups.centroids[group])
-    return away * (size / (size + 1.0))
+    square = squared_distance(point, groups.centroids[group])
+    return square * (size / (size + 1.0))
 
 
 @bare
@@ -333,22 +347,24 @@ def replacing_change(groups, leaving, entering, entering_square):
     """
     group = groups.members[leaving].group
     leaving_square = squared_distance(groups.records[leaving], groups.centroids[group])
-    apart = squared_distance(groups.records[entering], groups.records[leaving])
-    return entering_square - leaving_square - apart / groups.heads[group].size
+    square_between = squared_distance(groups.records[entering], groups.records[leaving])
+    return entering_square - leaving_square - square_between / groups.heads[group].size
 
 
 @bare
 def exchange_change(groups, x, z):
     """Compute by how much the SSE changes when two records of different groups are exchanged."""
-    # 2 (z - x)·(B - A) - (1/a + 1/b) |z - x|², with x in a group of a records round A.
-    a = groups.members[x].group
-    b = groups.members[z].group
-    along = 0.0
-    apart = 0.0
+    # 2 (z - x)·(B - A) - (1/a + 1/b) |z - x|², with x in a group of a records round A, and z in one
+    # of b records round B.
+    x_group = groups.members[x].group
+    z_group = groups.members[z].group
+    product = 0.0
+    square = 0.0
     for column in range(groups.records.shape[1]):
-        step = groups.records[z, column] - groups.records[x, column]
-        along += step * (groups.centroids[b, column] - groups.centroids[a, column])
-        apart += step * step
-    a_size = groups.heads[a].size
-    b_size = groups.heads[b].size
-    return 2.0 * along - apart * ((a_size + b_size) / (a_size * b_size))
+        difference = groups.records[z, column] - groups.records[x, column]
+        from_a_to_b = groups.centroids[z_group, column] - groups.centroids[x_group, column]
+        product += difference * from_a_to_b
+        square += difference * difference
+    a = groups.heads[x_group].size
+    b = groups.heads[z_group].size
+    return 2.0 * product - square * ((a + b) / (a * b))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import bare, inlined
 
 # Shares of its expected length that a hop, from a place to one of the next point, may have.
-NEAREST = 0.4
-FARTHEST = 1.3
-AHEAD = 0.3  # cosine of the largest angle between a hop and the heading at its ends
+SHORTEST_HOP = 0.4
+LONGEST_HOP = 1.3
+LEAST_COSINE = 0.3  # of the angle between a hop and the heading at its ends
 LOST = 30.0  # what a hop off the map costs, as a logarithm
 GIVEN_UP = 20.0  # ways to places that are less likely than the best by so much are not followed
 
@@ -28,6 +28,14 @@ class Places(NamedTuple):
     first: NDArray[np.int64]  # number of the first place of each point, and s, (m + 1,)
 
 
+class Hops(NamedTuple):
+    """What is expected of the hops of a trip."""
+
+    length: float  # metres
+    length_variance: float  # of a hop's length as a share of that
+    heading_variance: float  # of the angles between a hop and the headings at its ends
+
+
 class Walk(NamedTuple):
     """The likeliest way to each place."""
 
@@ -38,7 +46,10 @@ class Walk(NamedTuple):
 
 @bare
 def expect_noise(walk, factors, place):
-    """Compute which noise is expected at the next point, by the last three on the way there."""
+    """Compute which noise is expected after a place, by the last three points on the way there.
+
+    ``factors``, (4,), begin with what is taken over from each of these, the last point first.
+    """
     walk.noise[place, 2] = 0.0
     walk.noise[place, 3] = 0.0
 
@@ -51,83 +62,73 @@ def expect_noise(walk, factors, place):
 
 
 @inlined
-def hop_cost(at, i, j, hop):
-    """Compute how unlikely a hop from place i to j is, as a logarithm; infinite if impossible.
-
-    ``hop`` is as in `likeliest_ways`.
-    """
-    length = hop[0]
-    length_variance = hop[1]
-    heading_variance = hop[2]
+def hop_cost(at, i, j, hops):
+    """Compute how unlikely a hop from place i to j is, as a logarithm; infinite if impossible."""
     dx = at[j, 0] - at[i, 0]
     dy = at[j, 1] - at[i, 1]
     metres = np.sqrt(dx * dx + dy * dy)
-    if metres < NEAREST * length or metres > FARTHEST * length:
+    if metres < SHORTEST_HOP * hops.length or metres > LONGEST_HOP * hops.length:
         return np.inf
 
     # Cosines of the angles between the hop and the headings at both ends.
     end_cosine = (dx * at[j, 2] + dy * at[j, 3]) / metres
     start_cosine = (dx * at[i, 2] + dy * at[i, 3]) / metres
-    if end_cosine < AHEAD or start_cosine < AHEAD:
+    if end_cosine < LEAST_COSINE or start_cosine < LEAST_COSINE:
         return np.inf
 
     # Both the length, as a share, and the turns are normal; 1 less the cosine of a small angle is
     # half of its square.
-    off = metres / length - 1.0
+    off = metres / hops.length - 1.0
     turns = 2.0 - end_cosine - start_cosine
-    return 0.5 * (off * off / length_variance + turns / heading_variance)
+    return 0.5 * (off * off / hops.length_variance + turns / hops.heading_variance)
 
 
 def likeliest_ways(
     places: Places,
     seen: NDArray[np.float64],
-    white: NDArray[np.float64],
+    whitening: NDArray[np.float64],
     factors: NDArray[np.float64],
-    hop: NDArray[np.float64],
+    hops: Hops,
 ) -> Walk:
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
     ``seen``, (m, 2), is the trip as it was observed; what it is off a place is whitened by a
-    matrix for each point, ``white``, (m, 2, 2). ``factors``, (m, 4), say how noise follows from
-    that at the three points before, and with which variance. ``hop``, (3,), holds the expected
-    length of a hop, the variance of its length as a share of that, and that of its headings.
+    matrix for each point, ``whitening``, (m, 2, 2). ``factors``, (m, 4), say how noise follows from
+    that at the three points before, the last first, and with which variance.
     """
     first = places.first
     count = len(places.at)
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
     seen = np.ascontiguousarray(seen)
-    white = np.ascontiguousarray(white)
+    whitening = np.ascontiguousarray(whitening)
     for point in range(len(seen)):
-        start_before = first[max(point - 1, 0)]
-        start = first[point]
+        first_before = first[max(point - 1, 0)]
+        worths_before = walk.worth[first_before : first[point]]
 
         # Ways that are likelier so far are tried first: soon no other can be better.
-        order = start_before + np.argsort(-walk.worth[start_before:start], kind="stable")
-        start_and_end = np.array([start, first[point + 1]])
-        ways_to_point(
-            places, start_and_end, order, seen[point], white[point], factors[point], hop, walk
-        )
+        likeliest_first = first_before + np.argsort(-worths_before, kind="stable")
+        ways_to_point(places, point, likeliest_first, seen, whitening, factors, hops, walk)
     return walk
 
 
 @bare
-def ways_to_point(places, start_and_end, order, seen, white, factors, hop, walk):
+def ways_to_point(places, point, likeliest_first, seen, whitening, factors, hops, walk):
     """Find the likeliest way to each place of a point, by way of those of the point before.
 
-    ``start_and_end`` are the numbers of its first place, and of the next point's. ``order`` lists
-    the places of the point before, the likeliest first; at the first point there are none. The
-    results are written to ``walk``.
+    ``likeliest_first`` are the latter; at the first point there are none. The results are written
+    to ``walk``; all else is as in `likeliest_ways`.
     """
     at = places.at
-    variance = factors[3]
-    for i in order:
-        expect_noise(walk, factors, i)
+    variance = factors[point, 3]
+    for i in likeliest_first:
+        expect_noise(walk, factors[point], i)
 
-    for j in range(start_and_end[0], start_and_end[1]):
-        dx = seen[0] - at[j, 0]
-        dy = seen[1] - at[j, 1]
-        x = white[0, 0] * dx + white[0, 1] * dy
-        y = white[1, 0] * dx + white[1, 1] * dy
+    for j in range(places.first[point], places.first[point + 1]):
+        # The noise that would put the trip where it was seen, if it was at this place.
+        dx = seen[point, 0] - at[j, 0]
+        dy = seen[point, 1] - at[j, 1]
+        x = whitening[point, 0, 0] * dx + whitening[point, 0, 1] * dy
+        y = whitening[point, 1, 0] * dx + whitening[point, 1, 1] * dy
         walk.noise[j, 0] = x
         walk.noise[j, 1] = y
 
@@ -135,25 +136,27 @@ def ways_to_point(places, start_and_end, order, seen, white, factors, hop, walk)
         most = -0.5 * (x * x + y * y) / variance
         best_before = -1
         hopeless = -np.inf
-        if len(order) > 0:
-            likeliest = order[0]
-            ex = x - walk.noise[likeliest, 2]
-            ey = y - walk.noise[likeliest, 3]
-            most = walk.worth[likeliest] - LOST - 0.5 * (ex * ex + ey * ey) / variance
+        if len(likeliest_first) > 0:
+            likeliest = likeliest_first[0]
+            unexpected_x = x - walk.noise[likeliest, 2]
+            unexpected_y = y - walk.noise[likeliest, 3]
+            square = unexpected_x * unexpected_x + unexpected_y * unexpected_y
+            most = walk.worth[likeliest] - LOST - 0.5 * square / variance
             best_before = likeliest
             hopeless = walk.worth[likeliest] - GIVEN_UP
 
-        for i in order:
+        for i in likeliest_first:
             # No term makes a way likelier, so neither this one nor a later one can be better.
             if walk.worth[i] < hopeless or walk.worth[i] <= most:
                 break
 
-            ex = x - walk.noise[i, 2]
-            ey = y - walk.noise[i, 3]
-            worth = walk.worth[i] - 0.5 * (ex * ex + ey * ey) / variance
+            unexpected_x = x - walk.noise[i, 2]
+            unexpected_y = y - walk.noise[i, 3]
+            square = unexpected_x * unexpected_x + unexpected_y * unexpected_y
+            worth = walk.worth[i] - 0.5 * square / variance
             if worth <= most:
                 continue
-            worth -= hop_cost(at, i, j, hop)
+            worth -= hop_cost(at, i, j, hops)
             if worth > most:
                 most = worth
                 best_before = i

@@ -20,7 +20,8 @@ class Candidates(NamedTuple):
     """Trajectories that may be members of a line.
 
     The logarithm of a set's likelihood is the sum of its worths, less half of the square of its
-    mean noise. Trajectories of one person count together as one in the mean.
+    mean noise. Where a release averages people, trajectories of one person count together as one in
+    the mean; else each counts as a person's of its own.
     """
 
     noise: NDArray[np.float64]  # that would make the line of each alone, whitened, (n, q)
@@ -34,7 +35,7 @@ class Rest(NamedTuple):
     """Room for the members that stay, and for what each candidate would change beside them."""
 
     held: NDArray[np.int64]  # how many members each person has, (p,)
-    sums: NDArray[np.float64]  # sums of the noise of these, (p, q)
+    noise_sums: NDArray[np.float64]  # sums of the noise of these, (p, q)
     total: NDArray[np.float64]  # sum over people of their mean noise, (q,)
     added: NDArray[np.float64]  # what each candidate adds to that, (n, q)
     worths: NDArray[np.float64]  # of candidates that may join; minus infinity for others, (n,)
@@ -52,9 +53,10 @@ class Rest(NamedTuple):
 def counts_as_other_set(owners, left, right, c, d, are_neighbours, is_last):
     """Return whether a set in which candidates c and d replace two members is to be counted.
 
-    It is if its owners are others, and it is met here for the first time. A set in which only one
-    member changes is met with each member that stays. It counts where that one follows in the list
-    (``are_neighbours``); or precedes, if the one that changes ``is_last``.
+    It is if its owners are others, and it is met here for the first time. The members are ``left``
+    and ``right``, in the order of their list. A set in which only one of them changes is met with
+    each member that stays. It counts where that one follows in the list (``are_neighbours``); or
+    precedes, if the one that changes ``is_last``.
     """
     left_owner = owners[left]
     right_owner = owners[right]
@@ -64,23 +66,24 @@ def counts_as_other_set(owners, left, right, c, d, are_neighbours, is_last):
     ):
         return False
 
-    if c == right or d == right:
+    # The right member stays, and the left one changes; or the other way round.
+    if right in (c, d):
         return are_neighbours
-    if c == left or d == left:
+    if left in (c, d):
         return are_neighbours and is_last
     return True
 
 
 @bare
 def lay_out_rest(candidates, rest, members, left, right):
-    """Fill in ``rest`` with the members that stay when two leave.
+    """Fill in ``rest`` with the members that stay when two leave, or one that is both.
 
     Returned are how many people these are, and the sum of their worths.
     """
     people = candidates.people
     noise = candidates.noise
     rest.held[:] = 0
-    rest.sums[:] = 0.0
+    rest.noise_sums[:] = 0.0
     rest.total[:] = 0.0
     for c in range(len(people)):
         rest.worths[c] = candidates.worths[c]
@@ -94,7 +97,7 @@ def lay_out_rest(candidates, rest, members, left, right):
         worth += candidates.worths[member]
         rest.held[people[member]] += 1
         for column in range(noise.shape[1]):
-            rest.sums[people[member], column] += noise[member, column]
+            rest.noise_sums[people[member], column] += noise[member, column]
         rest.worths[member] = -np.inf
         if candidates.apart:
             for c in range(len(people)):
@@ -108,13 +111,14 @@ def lay_out_rest(candidates, rest, members, left, right):
             continue
         people_count += 1.0
         for column in range(noise.shape[1]):
-            rest.total[column] += rest.sums[person, column] / rest.held[person]
+            rest.total[column] += rest.noise_sums[person, column] / rest.held[person]
 
+    # A candidate changes the mean of its person.
     for c in range(len(people)):
         person = people[c]
         held = rest.held[person]
         for column in range(noise.shape[1]):
-            before = rest.sums[person, column]
+            before = rest.noise_sums[person, column]
             rest.added[c, column] = (before + noise[c, column]) / (held + 1)
             rest.added[c, column] -= before / max(held, 1)
     return people_count, worth
@@ -122,7 +126,10 @@ def lay_out_rest(candidates, rest, members, left, right):
 
 @bare
 def likelihood_with(candidates, rest, people_and_worth, c, d):
-    """Compute how likely the rest is with two candidates; or with one, if they are the same."""
+    """Compute how likely the rest is with two candidates; or with one, if they are the same.
+
+    ``people_and_worth`` are what `lay_out_rest` returned; the likelihood is a logarithm.
+    """
     people_count, worth = people_and_worth
     noise = candidates.noise
     person = candidates.people[c]
@@ -130,8 +137,9 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
 
     # The square of the mean noise is that of the sum over people, by the square of their number.
     square = 0.0
-    people_count += held == 0
     worth += rest.worths[c]
+    if held == 0:
+        people_count += 1.0
 
     if c == d:
         for column in range(noise.shape[1]):
@@ -141,7 +149,8 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
 
     worth += rest.worths[d]
     if person != candidates.people[d]:
-        people_count += rest.held[candidates.people[d]] == 0
+        if rest.held[candidates.people[d]] == 0:
+            people_count += 1.0
         for column in range(noise.shape[1]):
             value = rest.total[column] + rest.added[c, column] + rest.added[d, column]
             square += value * value
@@ -149,7 +158,7 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
 
     # Both are of one person, whose mean they change together.
     for column in range(noise.shape[1]):
-        before = rest.sums[person, column]
+        before = rest.noise_sums[person, column]
         after = before + noise[c, column] + noise[d, column]
         value = rest.total[column] - before / max(held, 1) + after / (held + 2)
         square += value * value
@@ -160,12 +169,14 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
 def make_best_exchange(candidates, members, rest, likelihood, reach):
     """Exchange the two members that make the set likeliest; return whether it is likelier then.
 
-    Both are at most ``reach`` places apart in ``members``, (s,); with a reach of 0 a single member
-    is exchanged. Also returned is the likelihood of all sets an exchange of two away that have
-    other owners, as a share of the set's own.
+    ``members``, (s,), change; ``likelihood`` is that of the set, as a logarithm. Both members are
+    at most ``reach`` places apart in their list; with a reach of 0 a single one is exchanged. Also
+    returned is the likelihood of all sets an exchange of two away that have other owners, as a
+    share of the set's own.
     """
     owners = candidates.owners
     size = len(members)
+    in_pairs = reach > 0
     most = likelihood + ROUNDING * (1.0 + abs(likelihood))
     best_i = -1
     best_j = -1
@@ -174,18 +185,19 @@ def make_best_exchange(candidates, members, rest, likelihood, reach):
     share_of_others = 0.0
 
     for i in range(size):
-        # A single member is a pair of one place, and of one candidate: i is j, and c is d.
-        for j in range(i + (reach > 0), min(size, i + 1 + reach)):
+        # A single member is a pair of one place, and of one candidate: i is j, and c is d. Else
+        # each pair of places is taken once, i before j, and each pair of candidates, d before c.
+        for j in range(i + 1 if in_pairs else i, min(size, i + 1 + reach)):
             left = members[i]
             right = members[j]
             people_and_worth = lay_out_rest(candidates, rest, members, left, right)
             for c in range(len(owners)):
                 if rest.worths[c] == -np.inf:
                     continue
-                for d in range(0 if reach > 0 else c, c if reach > 0 else c + 1):
+                for d in range(0 if in_pairs else c, c if in_pairs else c + 1):
                     if rest.worths[d] == -np.inf:
                         continue
-                    if reach > 0 and candidates.apart and owners[c] == owners[d]:
+                    if in_pairs and candidates.apart and owners[c] == owners[d]:
                         continue
 
                     likely = likelihood_with(candidates, rest, people_and_worth, c, d)
@@ -197,7 +209,7 @@ def make_best_exchange(candidates, members, rest, likelihood, reach):
                         best_d = d
 
                     if (
-                        reach > 0
+                        in_pairs
                         and likely > likelihood - NEGLIGIBLE
                         and counts_as_other_set(
                             owners, left, right, c, d, j == i + 1, j == size - 1
@@ -212,21 +224,24 @@ def make_best_exchange(candidates, members, rest, likelihood, reach):
 
 
 @bare
-def exchange_members(candidates, members, rest, sums):
+def exchange_members(candidates, members, rest):
     """Exchange the ``members``, (s,), as long as that makes the set likelier: one, or else two.
 
-    ``sums``, (2,), becomes how likely the last set is, as a logarithm, and the likelihood of all
-    sets an exchange away that have other owners, as a share of its own.
+    Returned are how likely the last set is, as a logarithm, and the likelihood of all sets an
+    exchange away that have other owners, as a share of its own.
     """
-    is_likelier = True
-    while is_likelier:
+    while True:
         # The set is the first member, and the rest when that leaves.
         member = members[0]
         people_and_worth = lay_out_rest(candidates, rest, members, member, member)
         likelihood = likelihood_with(candidates, rest, people_and_worth, member, member)
-        sums[0] = likelihood
 
         # Two cost far more than one: they are tried where no single exchange is left.
         is_likelier, _ = make_best_exchange(candidates, members, rest, likelihood, 0)
+        if is_likelier:
+            continue
+        is_likelier, share_of_others = make_best_exchange(
+            candidates, members, rest, likelihood, REACH
+        )
         if not is_likelier:
-            is_likelier, sums[1] = make_best_exchange(candidates, members, rest, likelihood, REACH)
+            return likelihood, share_of_others

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.two_opt_or_opt_lin_kernighan import between
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import distance
 
 
 class Walks(NamedTuple):
@@ -19,8 +19,8 @@ class Walks(NamedTuple):
 
     records: NDArray[np.float64]  # standardised, (n, p)
     neighbours: NDArray[np.int64]  # of each record, the nearest first, (n, c)
-    near: NDArray[np.float64]  # their distances, (n, c)
-    waiting: NDArray[np.bool_]  # which records the present walk has not met, (n,)
+    distances: NDArray[np.float64]  # of each record from these, (n, c)
+    is_waiting: NDArray[np.bool_]  # whether the present walk has yet to meet each record, (n,)
     order: NDArray[np.int64]  # the present walk, (n,)
     best: NDArray[np.int64]  # the shortest path, (n,)
 
@@ -30,55 +30,56 @@ def nearest_waiting(walks, city):
     """Find the nearest record that is waiting; return it and its distance."""
     # Most steps find the next record in the list; late ones have met all that are listed.
     for i in range(walks.neighbours.shape[1]):
-        if walks.waiting[walks.neighbours[city, i]]:
-            return walks.neighbours[city, i], walks.near[city, i]
+        if walks.is_waiting[walks.neighbours[city, i]]:
+            return walks.neighbours[city, i], walks.distances[city, i]
 
     nearest = -1
     least = np.inf
     for record in range(walks.records.shape[0]):
-        if walks.waiting[record]:
-            away = squared_distance(walks.records[city], walks.records[record])
-            if away < least:
+        if walks.is_waiting[record]:
+            square = squared_distance(walks.records[city], walks.records[record])
+            if square < least:
                 nearest = record
-                least = away
+                least = square
     return nearest, np.sqrt(least)
 
 
 @bare
-def shortest_walk(walks, starts, ends, shortest):
+def shortest_walk(walks, starts, ends, least_length):
     """Walk from each start to its end, any for -1; return the length of the shortest path.
 
-    A path shorter than ``shortest`` becomes ``walks.best``; a walk that gets longer is given up.
+    ``starts`` and ``ends`` are records. A path shorter than ``least_length`` becomes
+    ``walks.best``; a walk that gets longer is given up.
     """
     n = walks.records.shape[0]
     for number in range(starts.shape[0]):
         for record in range(n):
-            walks.waiting[record] = True
+            walks.is_waiting[record] = True
         end = ends[number]
-        last = n - 1
+        last_place = n - 1
         # A record that is to be the last one is met by no step before.
         if end >= 0:
-            walks.waiting[end] = False
-            last = n - 2
+            walks.is_waiting[end] = False
+            last_place = n - 2
 
         city = starts[number]
         length = 0.0
-        for place in range(last + 1):
+        for place in range(last_place + 1):
             walks.order[place] = city
-            walks.waiting[city] = False
-            if place == last or length >= shortest:
+            walks.is_waiting[city] = False
+            if place == last_place or length >= least_length:
                 break
-            city, step = nearest_waiting(walks, city)
-            length += step
+            city, step_length = nearest_waiting(walks, city)
+            length += step_length
 
         if end >= 0:
             walks.order[n - 1] = end
             length += np.sqrt(squared_distance(walks.records[city], walks.records[end]))
-        if length < shortest:
-            shortest = length
+        if length < least_length:
+            least_length = length
             for place in range(n):
                 walks.best[place] = walks.order[place]
-    return shortest
+    return least_length
 
 
 @bare
@@ -104,14 +105,15 @@ def greedy_fragments(edges, links, other_end):
 
 
 @bare
-def join_fragments(records, links, ends, used, order):
+def join_fragments(records, links, ends, is_met, order):
     """Walk fragment by fragment from the first of the ``ends``, on to the nearest free end.
 
-    A record without links is a fragment by itself, so this also walks from record to record. Of
-    ends that are equally near the first one is next. The walk is written to ``order``; ``used``,
-    (n,), marks the records that it has met, and ``ends`` is left in disorder.
+    ``links``, (n, 2), are as in `greedy_fragments`. A record without links is a fragment by itself,
+    so this also walks from record to record. Of ends that are equally near the first one is next.
+    The walk is written to ``order``; ``is_met``, (n,), marks the records that it has met, and
+    ``ends`` is left in disorder.
     """
-    free = ends.shape[0]
+    free_count = ends.shape[0]
     city = ends[0]
     filled = 0
     while True:
@@ -120,7 +122,7 @@ def join_fragments(records, links, ends, used, order):
         while city >= 0:
             order[filled] = city
             filled += 1
-            used[city] = True
+            is_met[city] = True
             onward = links[city, 0] if links[city, 0] != previous else links[city, 1]
             previous = city
             city = onward
@@ -131,17 +133,17 @@ def join_fragments(records, links, ends, used, order):
         nearest = -1
         least = np.inf
         still_free = 0
-        for i in range(free):
+        for i in range(free_count):
             end = ends[i]
-            if used[end]:
+            if is_met[end]:
                 continue
             ends[still_free] = end
             still_free += 1
-            away = squared_distance(records[end], records[previous])
-            if away < least:
+            square = squared_distance(records[end], records[previous])
+            if square < least:
                 nearest = end
-                least = away
-        free = still_free
+                least = square
+        free_count = still_free
         city = nearest
 
 
@@ -151,28 +153,28 @@ class GrowingTour(NamedTuple):
     records: NDArray[np.float64]  # standardised, (n, p)
     start: int  # the first city of the tour
     following: NDArray[np.int64]  # the city after each city on the tour, (n + 1,)
-    place: NDArray[np.int64]  # the city on the tour that each waiting one had best follow, (n + 1,)
-    longer: NDArray[np.float64]  # by how much that lengthens the tour, (n + 1,)
+    best_before: NDArray[np.int64]  # the city that each waiting one had best follow, (n + 1,)
+    lengthening: NDArray[np.float64]  # by how much that lengthens the tour, (n + 1,)
 
 
 @bare
-def offer_place(tour, city, before, longer):
+def offer_place(tour, city, before, lengthening):
     """Make the place after ``before`` a city's best, if it lengthens the tour less than that."""
-    if longer < tour.longer[city]:
-        tour.place[city] = before
-        tour.longer[city] = longer
+    if lengthening < tour.lengthening[city]:
+        tour.best_before[city] = before
+        tour.lengthening[city] = lengthening
 
 
 @bare
 def look_for_place(tour, city):
-    """Find the best place of a city in the whole tour."""
-    tour.longer[city] = np.inf
+    """Find the best place of a city in the whole tour, between any linked cities a and b."""
+    tour.lengthening[city] = np.inf
     a = tour.start
-    from_a = between(tour, a, city)
+    from_a = distance(tour, a, city)
     while True:
         b = tour.following[a]
-        to_b = between(tour, city, b)
-        offer_place(tour, city, a, from_a + to_b - between(tour, a, b))
+        to_b = distance(tour, city, b)
+        offer_place(tour, city, a, from_a + to_b - distance(tour, a, b))
         a = b
         from_a = to_b
         if a == tour.start:
@@ -180,39 +182,39 @@ def look_for_place(tour, city):
 
 
 @bare
-def insert_chosen(tour, waiting, chosen, left):
-    """Insert the city that is ``chosen`` of the ``left`` waiting ones at its best place; return it.
+def insert_chosen(tour, waiting, count, chosen):
+    """Insert a city at its best place, and return it: that at place ``chosen`` in ``waiting``.
 
-    The others keep their order, and move up.
+    The first ``count`` cities there are waiting; the others of them keep their order, and move up.
     """
     city = waiting[chosen]
-    before = tour.place[city]
+    before = tour.best_before[city]
     tour.following[city] = tour.following[before]
     tour.following[before] = city
-    for i in range(chosen, left - 1):
+    for i in range(chosen, count - 1):
         waiting[i] = waiting[i + 1]
     return city
 
 
 @bare
-def insert_by_rule(tour, waiting, away, rule):
-    """Grow a tour by nearest (-1), farthest (1) or arbitrary (0) insertion.
+def insert_by_rule(tour, waiting, from_tour, rule):
+    """Grow a tour by nearest (-1), farthest (1) or arbitrary (0) insertion of the ``waiting``.
 
-    ``away`` becomes how far each city is from the tour, (n + 1,).
+    ``from_tour`` becomes how far each city is from the tour, (n + 1,).
     """
     newest = tour.start
-    for left in range(waiting.shape[0], 0, -1):
+    for count in range(waiting.shape[0], 0, -1):
         chosen = 0
         if rule != 0:
-            for i in range(left):
+            for i in range(count):
                 city = waiting[i]
-                away[city] = min(away[city], between(tour, city, newest))
+                from_tour[city] = min(from_tour[city], distance(tour, city, newest))
                 # The rule is the sign by which a larger distance counts.
-                if (away[city] - away[waiting[chosen]]) * rule > 0.0:
+                if (from_tour[city] - from_tour[waiting[chosen]]) * rule > 0.0:
                     chosen = i
 
         look_for_place(tour, waiting[chosen])
-        newest = insert_chosen(tour, waiting, chosen, left)
+        newest = insert_chosen(tour, waiting, count, chosen)
 
 
 @bare
@@ -221,64 +223,66 @@ def insert_cheapest(tour, waiting):
     for city in waiting:
         look_for_place(tour, city)
 
-    for left in range(waiting.shape[0], 0, -1):
+    for count in range(waiting.shape[0], 0, -1):
         chosen = 0
-        for i in range(left):
-            if tour.longer[waiting[i]] < tour.longer[waiting[chosen]]:
+        for i in range(count):
+            if tour.lengthening[waiting[i]] < tour.lengthening[waiting[chosen]]:
                 chosen = i
-        newest = insert_chosen(tour, waiting, chosen, left)
+        newest = insert_chosen(tour, waiting, count, chosen)
 
-        # The link from before to behind is gone, and two are new. Who had best broken that link
-        # looks at the whole tour again; all others try the two new ones.
-        before = tour.place[newest]
+        # The link from before to behind is gone, and two are new. A city whose best place was in
+        # that link looks at the whole tour again; all others try the two new ones.
+        before = tour.best_before[newest]
         behind = tour.following[newest]
-        from_before = between(tour, before, newest)
-        to_behind = between(tour, newest, behind)
-        for city in waiting[: left - 1]:
-            if tour.place[city] == before:
+        from_before = distance(tour, before, newest)
+        to_behind = distance(tour, newest, behind)
+        for city in waiting[: count - 1]:
+            if tour.best_before[city] == before:
                 look_for_place(tour, city)
                 continue
-            to_city = between(tour, newest, city)
-            offer_place(tour, city, before, between(tour, before, city) + to_city - from_before)
-            offer_place(tour, city, newest, to_city + between(tour, city, behind) - to_behind)
+            to_city = distance(tour, newest, city)
+            offer_place(tour, city, before, distance(tour, before, city) + to_city - from_before)
+            offer_place(tour, city, newest, to_city + distance(tour, city, behind) - to_behind)
 
 
 @bare
-def fill_latest_starts(subjects, k, held, latest):
+def fill_latest_starts(subjects, k, member_counts, latest):
     """Fill in ``latest``, (n,): for a group that ends at each place, the latest start, or -1.
 
-    Of such a group k subjects are different. ``subjects``, (n,), are in the order of the path;
-    ``held`` is room to count the members of each subject, zeros at first.
+    A group start..end is a stretch of places on the path; such a one has k different subjects.
+    ``subjects``, (n,), are in the order of the path; ``member_counts``, zeros at first, is room to
+    count the members of each subject.
     """
-    different = 0
+    subject_count = 0
     start = 0
     for end in range(subjects.shape[0]):
-        held[subjects[end]] += 1
-        if held[subjects[end]] == 1:
-            different += 1
+        member_counts[subjects[end]] += 1
+        if member_counts[subjects[end]] == 1:
+            subject_count += 1
 
         # The start moves up while the rest still has k subjects.
-        while different > k or (different == k and held[subjects[start]] > 1):
-            held[subjects[start]] -= 1
-            if held[subjects[start]] == 0:
-                different -= 1
+        while subject_count > k or (subject_count == k and member_counts[subjects[start]] > 1):
+            member_counts[subjects[start]] -= 1
+            if member_counts[subjects[start]] == 0:
+                subject_count -= 1
             start += 1
-        latest[end] = start if different == k else -1
+        latest[end] = start if subject_count == k else -1
 
 
 @bare
-def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
-    """Mark in ``starts``, (n,), where the groups of the optimal cut of a path start.
+def mark_optimal_cut(records, path, latest, to_later, cost, best_start, is_start):
+    """Mark in ``is_start``, (n,), where the groups of the optimal cut of a path start.
 
     A group is a stretch start..end of places on the path, and costs its SSE: the sum of the squared
-    distances of all its pairs, divided by its size. Filled in are ``to_later``, (n,), the squared
-    distances of a place to the later ones up to the present end; ``cost``, (n + 1,), the least SSE
-    of the first places; and ``best_start``, (n + 1,), where the last of their groups then starts.
+    distances of all its pairs, divided by its size. ``latest`` is what `fill_latest_starts` found.
+    Filled in are ``to_later``, (n,), the squared distances of a place to the later ones up to the
+    present end; ``cost``, (n + 1,), the least SSE of the first 0, 1, ... places; and
+    ``best_start``, (n + 1,), where the last of their groups then starts.
     """
     n = path.shape[0]
     for end in range(n):
-        # A group that starts earlier could be divided in two that keep the promise, and two never
-        # lose more than one.
+        # A group that starts before ``earliest`` could be divided in two that keep the promise, and
+        # two never lose more than one.
         earliest = 0
         if latest[end] > 0 and latest[latest[end] - 1] >= 0:
             earliest = latest[latest[end] - 1] + 1
@@ -299,4 +303,4 @@ def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
     end = n
     while end > 0:
         end = best_start[end]
-        starts[end] = True
+        is_start[end] = True

@@ -29,7 +29,7 @@ class Network(NamedTuple):
     tail: NDArray[np.int64]  # node, of each segment, in the order of streets, (s,)
     head: NDArray[np.int64]  # (s,)
     length: NDArray[np.float64]  # metres, (s,)
-    before: NDArray[np.float64]  # metres from the begin of its street to its own, (s,)
+    before: NDArray[np.float64]  # metres of its street before each segment, (s,)
     street: NDArray[np.int64]  # of each segment, (s,)
     ends: NDArray[np.int64]  # nodes at which a street begins and ends, (c, 2)
     street_length: NDArray[np.float64]  # metres, (c,)
@@ -42,24 +42,24 @@ class Network(NamedTuple):
 class WaySearch(NamedTuple):
     """Room for searches of ways, numbered from 1 on, to tell their entries from older ones.
 
-    Each call of `match_lines` or `trace_ways` begins to number anew, so `stamp` and `wanted` have
-    to be 0 before it.
+    Each call of `match_lines` or `trace_ways` begins to number anew, so `found_by` and `wanted_by`
+    have to be 0 before it.
     """
 
-    away: NDArray[np.float64]  # cost of the way to each node, (v,): metres times `cost_per_metre`
+    cost: NDArray[np.float64]  # of the way to each node, (v,): metres times `cost_per_metre`
     via: NDArray[np.int64]  # the state that leads to it, -1 for where the search begins, (v,)
-    stamp: NDArray[np.int64]  # number of the search that wrote these of a node, (v,)
-    wanted: NDArray[np.int64]  # number of the search that looks for a node, (v,)
-    waiting: NDArray[np.int64]  # nodes to go on from, the nearest last
-    nearness: NDArray[np.float64]  # of each, its cost times -1, which rise
+    found_by: NDArray[np.int64]  # number of the search that wrote these of a node, (v,)
+    wanted_by: NDArray[np.int64]  # number of the search that looks for a node, (v,)
+    waiting: NDArray[np.int64]  # nodes to go on from, the cheapest last
+    minus_cost: NDArray[np.float64]  # of each, its cost times -1, which rise
 
 
 class Matching(NamedTuple):
     """The rules by which lines are matched."""
 
-    within: float  # metres; roads farther than this are none
-    streets: int  # near each point that are tried at most, each in both directions
-    turn: float  # what turning back on a street costs, as a logarithm of likelihood
+    reach: float  # metres; roads farther than this are none
+    streets: int  # near each point, which are tried in both directions
+    turn_cost: float  # of turning back on a street, as a logarithm of likelihood
     slack: float  # metres, by which a way may be longer than twice the straight one
 
 
@@ -67,9 +67,9 @@ class NearStreets(NamedTuple):
     """The streets near each point of n lines, or of one of them, the nearest first."""
 
     segment: NDArray[np.int64]  # the nearest one of the street, (n, m, streets)
-    away: NDArray[np.float64]  # metres from the point, (n, m, streets)
-    share: NDArray[np.float64]  # of the segment before its place nearest to the point
-    streets: NDArray[np.int64]  # how many streets each point has, (n, m)
+    metres: NDArray[np.float64]  # from the point, (n, m, streets)
+    share: NDArray[np.float64]  # of the segment before the place nearest to the point, likewise
+    street_counts: NDArray[np.int64]  # how many streets each point has, (n, m)
 
 
 class Paths(NamedTuple):
@@ -78,8 +78,9 @@ class Paths(NamedTuple):
     state: NDArray[np.int64]  # (m, 2 streets)
     offset: NDArray[np.float64]  # metres from where its street is entered, (m, 2 streets)
     score: NDArray[np.float64]  # log-likelihood of the best path up to there, (m, 2 streets)
-    before: NDArray[np.int64]  # place of the state at the point before, -1 for none, (m, 2 streets)
-    states: NDArray[np.int64]  # how many states each point has, (m,)
+    # The place, in this table, of the state at the point before; -1 for none, (m, 2 streets).
+    before: NDArray[np.int64]
+    state_counts: NDArray[np.int64]  # how many states each point has, (m,)
 
 
 class Workspace(NamedTuple):
@@ -92,37 +93,37 @@ class Workspace(NamedTuple):
 
 
 class StreetsTaken(NamedTuple):
-    """Streets that lines take one after the other."""
+    """Streets that lines take one after the other: a row for each, (r,)."""
 
-    line: NDArray[np.int64]
+    line: NDArray[np.int64]  # its number
     state: NDArray[np.int64]
     entered: NDArray[np.float64]  # place on the line, in points from its first
-    left: NDArray[np.float64]  # place on the line
+    left: NDArray[np.float64]  # place on the line where it leaves the street, likewise
     metres: NDArray[np.float64]  # gone on this street
 
 
 class MatchedWays(NamedTuple):
     """Lines matched to a network."""
 
-    way: NDArray[np.int64]  # state of each point, -1 for one that is near no road, (n, m)
-    walked: NDArray[np.float64]  # metres from where its street is entered, (n, m)
+    state: NDArray[np.int64]  # of each point, -1 for one that is near no road, (n, m)
+    offset: NDArray[np.float64]  # metres from where its street is entered, (n, m)
     linked: NDArray[np.bool_]  # whether a way leads there from the point before, (n, m)
 
 
 def room_for(nodes: int, points: int, streets: int) -> Workspace:
-    """Make room for lines of given numbers of points on a network of given size."""
+    """Make room for lines of so many points, each near so many streets, on a network of nodes."""
     shape = (points, 2 * streets)
 
-    via, stamp, wanted = (np.zeros(nodes, np.int64) for _ in range(3))
+    via, found_by, wanted_by = (np.zeros(nodes, np.int64) for _ in range(3))
     waiting = np.empty(_MOST_WAITING, np.int64)
     count = np.empty(points, np.int64)
     state = np.empty(shape, np.int64)
     before = np.empty(shape, np.int64)
     return Workspace(
-        WaySearch(np.empty(nodes), via, stamp, wanted, waiting, np.empty(_MOST_WAITING)),
+        WaySearch(np.empty(nodes), via, found_by, wanted_by, waiting, np.empty(_MOST_WAITING)),
         Paths(state, np.empty(shape), np.empty(shape), before, count),
-        np.empty(2 * streets),
-        np.empty(points),
+        gained=np.empty(2 * streets),
+        distances=np.empty(points),
     )
 
 
@@ -150,73 +151,72 @@ def entry_of(network, state):
 
 
 @bare
-def want(network, target, search, mark):
-    """Mark the node at which a state enters its street as wanted; return whether it was not yet.
+def want(network, target, search, number):
+    """Mark the node at which the state ``target`` enters its street as wanted by a search.
 
-    ``mark`` is the number of the search.
+    ``number`` is that of the search. Returned is whether it did not want the node before.
     """
     node = entry_of(network, target)
-    if search.wanted[node] == mark:
+    if search.wanted_by[node] == number:
         return False
-    search.wanted[node] = mark
+    search.wanted_by[node] = number
     return True
 
 
 @bare
-def nearest_ways(network, begin_state, left, limit, search, mark):
-    """Measure the ways from the end of a state's street to ``left`` nodes that are wanted.
+def nearest_ways(network, begin_state, wanted_count, limit, search, number):
+    """Measure the ways from the end of a state's street to the nodes that are wanted.
 
-    They cost ``limit`` at most. Where a way is found, ``stamp`` has the mark of this search,
-    ``away`` what it costs, and ``via`` the last state on it.
+    They cost ``limit`` at most. Where a way is found, ``found_by`` has the number of this search,
+    ``cost`` what it costs, and ``via`` the last state on it.
     """
-    away, via, stamp, wanted, waiting, nearness = search
+    cost, via, found_by, wanted_by, waiting, minus_cost = search
 
     start = exit_of(network, begin_state)
     reverse = begin_state ^ 1
     is_dead_end = network.first[start + 1] - network.first[start] <= 1
 
-    # Dijkstra's search, which ends as soon as all wanted nodes are reached. The stamps save filling
-    # the arrays anew: what another search has written counts as unknown.
+    # Dijkstra's search, which ends as soon as all wanted nodes are reached. By the numbers of
+    # searches no array is filled anew: what another search has written counts as unknown.
     size = 1
     waiting[0] = start
-    nearness[0] = 0.0
-    away[start] = 0.0
+    minus_cost[0] = 0.0
+    cost[start] = 0.0
     via[start] = -1
-    stamp[start] = mark
+    found_by[start] = number
 
     while size > 0:
         size -= 1
         node = waiting[size]
-        metres = -nearness[size]
-        if metres > away[node]:  # a nearer way to it was found since
+        node_cost = -minus_cost[size]
+        if node_cost > cost[node]:  # a cheaper way to it was found since
             continue
 
-        if wanted[node] == mark:
-            wanted[node] = 0
-            left -= 1
-            if left == 0:
+        if wanted_by[node] == number:
+            wanted_by[node] = 0
+            wanted_count -= 1
+            if wanted_count == 0:
                 return
 
-        for out in range(network.first[node], network.first[node + 1]):
-            state = network.leaving[out]
+        for place in range(network.first[node], network.first[node + 1]):
+            state = network.leaving[place]
             # At the start nobody turns back into the same street, but where it is a dead end.
             if node == start and state == reverse and not is_dead_end:
                 continue
 
             end = exit_of(network, state)
-            reached = (
-                metres + network.street_length[state // 2] * network.cost_per_metre[state // 2]
-            )
-            if reached > limit or (stamp[end] == mark and away[end] <= reached):
+            street = state // 2
+            end_cost = node_cost + network.street_length[street] * network.cost_per_metre[street]
+            if end_cost > limit or (found_by[end] == number and cost[end] <= end_cost):
                 continue
             if size == waiting.shape[0]:
-                continue
+                continue  # no room: the way may then be missed
 
-            away[end] = reached
+            cost[end] = end_cost
             via[end] = state
-            stamp[end] = mark
+            found_by[end] = number
             # Few nodes wait at a time, so a sorted list of them is as fast as a heap.
-            insert_rising(nearness, waiting, size, -reached, end)
+            insert_rising(minus_cost, waiting, size, -end_cost, end)
             size += 1
 
 
@@ -226,27 +226,27 @@ def begin_paths(network, near, spread, paths):
 
     ``spread`` is how far, in metres, the line lies off its road.
     """
-    for p in range(near.streets.shape[0]):
+    for point in range(near.street_counts.shape[0]):
         count = 0
-        for c in range(near.streets[p]):
-            segment = near.segment[p, c]
+        for rank in range(near.street_counts[point]):
+            segment = near.segment[point, rank]
             street = network.street[segment]
-            along = network.before[segment] + near.share[p, c] * network.length[segment]
+            along = network.before[segment] + near.share[point, rank] * network.length[segment]
 
             for direction in range(2):
                 if network.may_go[street, direction]:
                     offset = network.street_length[street] - along if direction else along
-                    paths.state[p, count] = 2 * street + direction
-                    paths.offset[p, count] = offset
-                    paths.score[p, count] = -0.5 * (near.away[p, c] / spread) ** 2
-                    paths.before[p, count] = -1
+                    paths.state[point, count] = 2 * street + direction
+                    paths.offset[point, count] = offset
+                    paths.score[point, count] = -0.5 * (near.metres[point, rank] / spread) ** 2
+                    paths.before[point, count] = -1
                     count += 1
-        paths.states[p] = count
+        paths.state_counts[point] = count
 
 
 @bare
 def straight_between(point, next_point):
-    """Compute metres from a point of a line to the next."""
+    """Compute metres straight from a point of a line to the next, both (2,), degrees."""
     north, east = metres_of_degree(0.5 * (point[0] + next_point[0]))
     metres_north = (next_point[0] - point[0]) * north
     metres_east = (next_point[1] - point[1]) * east
@@ -254,96 +254,102 @@ def straight_between(point, next_point):
 
 
 @bare
-def cost_between(network, search, from_state, from_offset, to_state, to_offset, mark):
+def cost_between(network, search, from_state, from_offset, to_state, to_offset, number):
     """Compute what the way from a place on one street to one on another costs; infinite if none.
 
-    Places are metres from where the street is entered. The ways from the end of the first street
-    were searched with this mark.
+    Offsets are metres from where the street is entered. The ways from the end of the first street
+    were found by the search of this number.
     """
-    dear = network.cost_per_metre[from_state // 2]
+    from_cost = network.cost_per_metre[from_state // 2]
     if to_state == from_state:
         # Who seems to have gone back a little has waited.
-        return (to_offset - from_offset) * dear if to_offset >= from_offset else 0.0
+        return (to_offset - from_offset) * from_cost if to_offset >= from_offset else 0.0
 
     rest_of_street = network.street_length[from_state // 2] - from_offset
-    if to_state == from_state ^ 1:
-        return abs(rest_of_street - to_offset) * dear
+    is_turn = to_state == from_state ^ 1
+    if is_turn:
+        return abs(rest_of_street - to_offset) * from_cost
 
     node = entry_of(network, to_state)
-    if search.stamp[node] != mark:
+    if search.found_by[node] != number:
         return np.inf
-    return (
-        rest_of_street * dear
-        + search.away[node]
-        + to_offset * network.cost_per_metre[to_state // 2]
-    )
+    to_cost = network.cost_per_metre[to_state // 2]
+    return rest_of_street * from_cost + search.cost[node] + to_offset * to_cost
 
 
 @bare
-def extend_paths(network, matching, straight, p, spread, room, mark):
-    """Extend the best paths from states of point p - 1 to each state of p; return the last mark.
+def extend_paths(network, matching, straight, point, spread, room, number):
+    """Extend the best paths from states of the point before to each state of a point.
 
     ``straight`` is the distance of the two points in metres. Where no way leads, paths begin anew.
+    ``number`` is that of the last search of ways before this; returned is that of the last one now.
     """
     paths = room.paths
     search = room.search
     gained = room.gained
     limit = 2.0 * straight + matching.slack
-    states = paths.state[p, : paths.states[p]]
-    offset = paths.offset[p]
-    score = paths.score[p]
-    before = paths.before[p]
+    states = paths.state[point, : paths.state_counts[point]]
+    offset = paths.offset[point]
+    score = paths.score[point]
+    before = paths.before[point]
 
-    # What each state gains by itself makes room for the best path to it.
-    for b in range(states.shape[0]):
-        gained[b] = score[b]
-        score[b] = -np.inf
+    # The scores so far are what each state gains by itself; they make room for the best path to it.
+    for j in range(states.shape[0]):
+        gained[j] = score[j]
+        score[j] = -np.inf
 
     reached = False
-    for a in range(paths.states[p - 1]):
-        if paths.score[p - 1, a] == -np.inf:
+    for i in range(paths.state_counts[point - 1]):
+        score_before = paths.score[point - 1, i]
+        if score_before == -np.inf:
             continue
 
-        from_state = paths.state[p - 1, a]
-        from_offset = paths.offset[p - 1, a]
+        from_state = paths.state[point - 1, i]
+        from_offset = paths.offset[point - 1, i]
 
-        # One search looks for all states of p; of those that enter at one node it counts one.
-        mark += 1
-        count_wanted = 0
+        # One search looks for all states of the point; of those that enter at one node it counts
+        # one. What it costs to the end of the first street is left out.
+        number += 1
+        wanted_count = 0
         for target in states:
-            count_wanted += want(network, target, search, mark)
+            if want(network, target, search, number):
+                wanted_count += 1
 
         rest_of_street = network.street_length[from_state // 2] - from_offset
-        dear = network.cost_per_metre[from_state // 2]
-        nearest_ways(network, from_state, count_wanted, limit - rest_of_street * dear, search, mark)
+        rest_cost = rest_of_street * network.cost_per_metre[from_state // 2]
+        nearest_ways(network, from_state, wanted_count, limit - rest_cost, search, number)
 
-        for b in range(states.shape[0]):
+        for j in range(states.shape[0]):
             way_cost = cost_between(
-                network, search, from_state, from_offset, states[b], offset[b], mark
+                network, search, from_state, from_offset, states[j], offset[j], number
             )
             if way_cost > limit:
                 continue
-            turn = matching.turn if states[b] == from_state ^ 1 else 0.0
-            value = paths.score[p - 1, a] + gained[b] - abs(way_cost - straight) / spread - turn
-            if value > score[b]:
-                score[b] = value
-                before[b] = a
+            turn_cost = matching.turn_cost if states[j] == from_state ^ 1 else 0.0
+            value = score_before + gained[j] - abs(way_cost - straight) / spread - turn_cost
+            if value > score[j]:
+                score[j] = value
+                before[j] = i
                 reached = True
 
     # The line leaves the roads, or the map lacks one: another piece of it begins.
     if not reached:
-        for b in range(states.shape[0]):
-            score[b] = gained[b]
-    return mark
+        for j in range(states.shape[0]):
+            score[j] = gained[j]
+    return number
 
 
 @bare
-def spread_of(near, distances):
-    """Estimate how far a line lies from roads, in metres: by the median of its points' nearest."""
+def spread_from_roads(near, distances):
+    """Estimate how far a line lies from roads, in metres: by the median of its points' nearest.
+
+    ``distances``, (m,), is room for sorting these.
+    """
     count = 0
-    for p in range(near.streets.shape[0]):
-        if near.streets[p]:
-            insert_rising(distances, distances, count, near.away[p, 0], near.away[p, 0])
+    for point in range(near.street_counts.shape[0]):
+        if near.street_counts[point]:
+            nearest = near.metres[point, 0]
+            insert_rising(distances, distances, count, nearest, nearest)
             count += 1
 
     # 1.4826 times the median of absolute errors is the deviation of normal ones; a few points far
@@ -358,72 +364,74 @@ def spread_of(near, distances):
 def match_lines(network, matching, points, near_all, first, room, matched):
     """Match the lines from number ``first`` on, as many as ``near_all`` has; fill in ``matched``.
 
-    A line that leaves the roads, or has no way on, is matched in pieces.
+    ``points``, (n, m, 2), are those of all lines. A line that leaves the roads, or has no way on,
+    is matched in pieces.
     """
-    way, walked, linked = matched
     m = points.shape[1]
-    mark = 0
+    number = 0
     paths = room.paths
 
-    for i in range(near_all.streets.shape[0]):
+    for i in range(near_all.street_counts.shape[0]):
         line = first + i
         near = NearStreets(
-            near_all.segment[i], near_all.away[i], near_all.share[i], near_all.streets[i]
+            near_all.segment[i], near_all.metres[i], near_all.share[i], near_all.street_counts[i]
         )
 
         # Used twice: for how far the line lies from its road, and how much longer its way is.
-        spread = spread_of(near, room.distances)
+        spread = spread_from_roads(near, room.distances)
         begin_paths(network, near, spread, paths)
 
-        for p in range(1, m):
-            if paths.states[p] and paths.states[p - 1]:
-                straight = straight_between(points[line, p - 1], points[line, p])
-                mark = extend_paths(network, matching, straight, p, spread, room, mark)
+        for point in range(1, m):
+            if paths.state_counts[point] and paths.state_counts[point - 1]:
+                straight = straight_between(points[line, point - 1], points[line, point])
+                number = extend_paths(network, matching, straight, point, spread, room, number)
 
-        # From the last point back along the best path.
+        # From the last point back along the best path; where a piece begins, its last point is that
+        # of the piece before.
         best = -1
-        for p in range(m - 1, -1, -1):
-            if best < 0 and paths.states[p]:
-                best = int(np.argmax(paths.score[p, : paths.states[p]]))
-            way[line, p] = -1
-            linked[line, p] = False
+        for point in range(m - 1, -1, -1):
+            if best < 0 and paths.state_counts[point]:
+                best = int(np.argmax(paths.score[point, : paths.state_counts[point]]))
+            matched.state[line, point] = -1
+            matched.linked[line, point] = False
 
             if best >= 0:
-                way[line, p] = paths.state[p, best]
-                walked[line, p] = paths.offset[p, best]
-                best = paths.before[p, best]
-                linked[line, p] = best >= 0
+                matched.state[line, point] = paths.state[point, best]
+                matched.offset[line, point] = paths.offset[point, best]
+                best = paths.before[point, best]
+                matched.linked[line, point] = best >= 0
 
 
 @bare
-def enter_street(streets, count, line, state, point):
-    """Write the state that a line enters, and where on the line; return how many there are then.
+def enter_street(streets, count, line, state, place):
+    """Write the state that a line enters, and at which place; return how many there are then.
 
-    Where ``streets`` is full, they are only counted.
+    A place on the line is counted in points from its first. Where ``streets`` is full, states are
+    only counted.
     """
     if count < streets.line.shape[0]:
         streets.line[count] = line
         streets.state[count] = state
         streets.metres[count] = 0.0
-        streets.entered[count] = point
-        streets.left[count] = point
+        streets.entered[count] = place
+        streets.left[count] = place
 
     return count + 1
 
 
 @bare
-def go_along(streets, count, metres, point):
+def go_along(streets, count, metres, place):
     """Add metres to the street that was entered last, up to a place on the line."""
     if count <= streets.line.shape[0]:
         streets.metres[count - 1] += metres
-        streets.left[count - 1] = point
+        streets.left[count - 1] = place
 
 
 @bare
-def list_back(network, search, to_state, states, metres):
+def list_backward(network, search, to_state, states, metres):
     """List the states of the way that a search found to a state, the last of them first.
 
-    Fill in ``states``; return how many there are, and ``metres`` with those of their streets.
+    Fill in ``states``; return how many there are, and ``metres`` with those of their streets added.
     """
     count = 0
     node = entry_of(network, to_state)
@@ -441,62 +449,61 @@ def trace_ways(network, matching, points, matched, search, streets):
 
     There may be more than there is room for: then only the count is of use.
     """
-    way, walked, linked = matched
-
     states_between = search.waiting  # free again when a search has ended
     count = 0
-    mark = 0
+    number = 0
 
     for line in range(points.shape[0]):
-        for p in range(way.shape[1]):
-            to_state = way[line, p]
+        for point in range(points.shape[1]):
+            before = point - 1
+            to_state = matched.state[line, point]
             if to_state < 0:
                 continue
 
-            if not linked[line, p]:
-                count = enter_street(streets, count, line, to_state, np.float64(p))
+            if not matched.linked[line, point]:
+                count = enter_street(streets, count, line, to_state, np.float64(point))
                 continue
 
-            from_state = way[line, p - 1]
-            to_offset = walked[line, p]
-            from_offset = walked[line, p - 1]
+            from_state = matched.state[line, before]
+            to_offset = matched.offset[line, point]
+            from_offset = matched.offset[line, before]
             if from_state == to_state:
-                go_along(streets, count, to_offset - from_offset, np.float64(p))
+                go_along(streets, count, to_offset - from_offset, np.float64(point))
                 continue
 
             rest_of_street = network.street_length[from_state // 2] - from_offset
-            if from_state == to_state ^ 1:  # it turns where it is farthest
-                turn = np.float64(p - 1 if rest_of_street <= to_offset else p)
+            if from_state == to_state ^ 1:  # turns at the point nearer its end
+                turn = np.float64(before if rest_of_street <= to_offset else point)
                 go_along(streets, count, max(rest_of_street - to_offset, 0.0), turn)
                 count = enter_street(streets, count, line, to_state, turn)
-                go_along(streets, count, max(to_offset - rest_of_street, 0.0), np.float64(p))
+                go_along(streets, count, max(to_offset - rest_of_street, 0.0), np.float64(point))
                 continue
 
             # The way between both streets is searched again, as matching found it.
-            straight = straight_between(points[line, p - 1], points[line, p])
-            mark += 1
-            want(network, to_state, search, mark)
-            limit = (
-                2.0 * straight
-                + matching.slack
-                - rest_of_street * network.cost_per_metre[from_state // 2]
-            )
-            nearest_ways(network, from_state, np.int64(1), limit, search, mark)
+            straight = straight_between(points[line, before], points[line, point])
+            number += 1
+            want(network, to_state, search, number)
+            rest_cost = rest_of_street * network.cost_per_metre[from_state // 2]
+            limit = 2.0 * straight + matching.slack - rest_cost
+            nearest_ways(network, from_state, np.int64(1), limit, search, number)
 
-            between, metres = list_back(
+            between_count, metres = list_backward(
                 network, search, to_state, states_between, rest_of_street + to_offset
             )
 
-            # Places on the line, by the share of the way from point p - 1 to p.
+            # Places on the line, by the share of the way from the point before.
             gone = rest_of_street
-            share = 1.0 / max(metres, 1e-9)
-            go_along(streets, count, rest_of_street, p - 1 + gone * share)
+            share_per_metre = 1.0 / max(metres, 1e-9)
+            place = before + gone * share_per_metre
+            go_along(streets, count, rest_of_street, place)
 
-            for step in range(between - 1, -1, -1):
-                state = states_between[step]
-                count = enter_street(streets, count, line, state, p - 1 + gone * share)
-                gone += network.street_length[state // 2]
-                go_along(streets, count, network.street_length[state // 2], p - 1 + gone * share)
-            count = enter_street(streets, count, line, to_state, p - 1 + gone * share)
-            go_along(streets, count, to_offset, np.float64(p))
+            for i in range(between_count - 1, -1, -1):
+                state = states_between[i]
+                street_length = network.street_length[state // 2]
+                count = enter_street(streets, count, line, state, place)
+                gone += street_length
+                place = before + gone * share_per_metre
+                go_along(streets, count, street_length, place)
+            count = enter_street(streets, count, line, to_state, place)
+            go_along(streets, count, to_offset, np.float64(point))
     return count

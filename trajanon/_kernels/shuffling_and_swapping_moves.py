@@ -1,8 +1,8 @@
 """Moves of the papers' refinements: Random Cluster Shuffling (RCS), and two-swapping.
 
 RCS: Maya-López, thesis (URV 2023), chapter 6, Algorithm 4. Two-swapping: Castro, Gentile and
-Spagnolo-Arrizabalaga (PSD 2022), section 3. Records and groups are numbers; the moves change
-`Groups`.
+Spagnolo-Arrizabalaga (PSD 2022), section 3. Records and groups are numbers; the moves change the
+`Groups` that they are given.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.column_search import different_subjects
+from trajanon._kernels.column_search import count_subjects
 from trajanon._kernels.common import draw_below, insert_rising, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.group_state import (
@@ -38,10 +38,10 @@ def nearest_other(groups, point, group):
     for neighbour in range(groups.heads.shape[0]):
         if neighbour == group or groups.heads[neighbour].size == 0:
             continue
-        distance = squared_distance(groups.centroids[neighbour], point)
-        if distance < least:
+        square = squared_distance(groups.centroids[neighbour], point)
+        if square < least:
             best = neighbour
-            least = distance
+            least = square
     return best
 
 
@@ -49,7 +49,7 @@ def nearest_other(groups, point, group):
 def dissolve(groups, group):
     """Send each member to the nearest other group unless that raises the SSE."""
     members = np.empty(groups.heads[group].size, dtype=np.int64)
-    bound = np.empty_like(members)
+    targets = np.empty_like(members)
 
     # All targets are found before anything moves; where there is no other group, it stays.
     rise = 0.0
@@ -58,16 +58,16 @@ def dissolve(groups, group):
     for i in range(members.shape[0]):
         point = groups.records[member]
         members[i] = member
-        bound[i] = nearest_other(groups, point, group)
-        if bound[i] < 0:
+        targets[i] = nearest_other(groups, point, group)
+        if targets[i] < 0:
             return
         rise -= squared_distance(point, groups.centroids[group])
         member = groups.members[member].following
 
     # Members that go to one group change its centroid, so the rise is known when all have moved.
     for i in range(members.shape[0]):
-        rise += joining_change(groups, groups.records[members[i]], bound[i])
-        move(groups, members[i], bound[i])
+        rise += joining_change(groups, groups.records[members[i]], targets[i])
+        move(groups, members[i], targets[i])
 
     if rise <= 0.0:
         close_group(groups, group)
@@ -83,36 +83,37 @@ def recut(groups, a, b, k):
     Returned is whether that was done.
     """
     count = groups.heads[a].size + groups.heads[b].size
-    joined = 0
-
     members = np.empty(count, dtype=np.int64)
-    distance = np.empty(count)
-    middle = np.empty(groups.records.shape[1])
+    listed = 0
     for record in range(groups.members.shape[0]):
         if groups.members[record].group in (a, b):
-            members[joined] = record
-            joined += 1
+            members[listed] = record
+            listed += 1
 
-    for column in range(middle.shape[0]):
+    mean = np.empty(groups.records.shape[1])
+    for column in range(mean.shape[0]):
         total = groups.centroids[b, column] * groups.heads[b].size
         total += groups.centroids[a, column] * groups.heads[a].size
-        middle[column] = total / count
+        mean[column] = total / count
 
+    # Sort the members by their squared distances to the mean.
+    squares = np.empty(count)
     for i in range(count):
-        away = squared_distance(groups.records[members[i]], middle)
-        insert_rising(distance, members, i, away, members[i])
+        square = squared_distance(groups.records[members[i]], mean)
+        insert_rising(squares, members, i, square, members[i])
 
     subjects = groups.members["subject"]
-    runs = different_subjects(subjects, members) // k
+    runs = count_subjects(subjects, members) // k
     if runs < 2:
         return False
 
     # Nothing has moved yet: where a run would hold too few subjects, nothing will.
     for run in range(runs):
         run_members = members[run * count // runs : (run + 1) * count // runs]
-        if different_subjects(subjects, run_members) < k:
+        if count_subjects(subjects, run_members) < k:
             return False
 
+    # All go to the first group, and the later runs to new ones.
     while groups.heads[b].first >= 0:
         move(groups, groups.heads[b].first, a)
     close_group(groups, b)
@@ -125,7 +126,10 @@ def recut(groups, a, b, k):
 
 @kernel
 def shuffling_pass(groups, random, k, probability, events, start, stop):
-    """Look at the records start..stop - 1 once; return how many shuffling events are left."""
+    """Look at the records start..stop - 1 once; return how many shuffling events are left.
+
+    ``events`` is how many were left before, and ``probability`` that of one after a record.
+    """
     for record in range(start, stop):
         if may_leave(groups, record, k):
             point = groups.records[record]
@@ -143,7 +147,8 @@ def shuffling_pass(groups, random, k, probability, events, start, stop):
             while groups.heads[a].size == 0:
                 a = draw_below(random, groups.heads.shape[0])
             b = nearest_other(groups, groups.centroids[a], a)
-            events -= b >= 0 and recut(groups, a, b, k)
+            if b >= 0 and recut(groups, a, b, k):
+                events -= 1
     return events
 
 
@@ -175,7 +180,7 @@ def offer_partner(swaps, k, i, j):
 
 @bare
 def find_partners(swaps, k, start, stop):
-    """Find the best partner of each of the records start..stop - 1."""
+    """Find the best partner of each of the records start..stop - 1, or -1 where none gains."""
     for i in range(start, stop):
         swaps.partner[i] = -1
         swaps.change[i] = 0.0

@@ -31,7 +31,7 @@ class Tour(NamedTuple):
 
     records: NDArray[np.float64]  # standardised, (n, p)
     neighbours: NDArray[np.int64]  # the nearest records of each record, nearest first, (n, c)
-    near: NDArray[np.float64]  # their distances, (n, c)
+    distances: NDArray[np.float64]  # of each record from these, (n, c)
     order: NDArray[np.int64]  # city at each place of the tour, (n + 1,)
     position: NDArray[np.int64]  # place of each city, (n + 1,)
     # Cities to be looked at, as their surroundings changed: a ring of n + 1 places, and in two more
@@ -48,7 +48,7 @@ class Tour(NamedTuple):
 
 
 @bare
-def between(tour, a, b):
+def distance(tour, a, b):
     """Compute the distance of two cities of a tour, or of one that grows; 0 to the dummy."""
     dummy = tour.records.shape[0]
     if a == dummy or b == dummy:
@@ -179,16 +179,16 @@ def two_opt_move(tour, a):
     """
     for step in (1, -1):
         b = after(tour, a, step)
-        from_b = between(tour, a, b)
+        given_up = distance(tour, a, b)
 
         for i in range(tour.neighbours.shape[1]):
             # The nearest come first: from here on the new link is longer than the one given up.
             c = tour.neighbours[a, i]
-            if tour.near[a, i] > from_b + TINY:
+            if tour.distances[a, i] > given_up + TINY:
                 break
 
             d = after(tour, c, step)
-            gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
+            gain = given_up + distance(tour, c, d) - tour.distances[a, i] - distance(tour, b, d)
             if gain > TINY:
                 plan_stretches(tour, step, b, c, b, c)
                 tour.plan[3, 0] = 1  # the first stretch alone
@@ -224,41 +224,44 @@ def plan_segment(tour, a, e, c, d, step):
 def or_opt_move(tour, a):
     """Plan to move a segment a..e so that a is linked with a near record c; return the gain, or 0.
 
-    The segment of up to three records goes between c and d, a city linked with c.
+    The segment of up to three records goes between c and d, a city linked with c. Its old
+    neighbours, the cities before a and behind e, are linked with each other.
     """
     for step in (1, -1):
         before = after(tour, a, -step)
-        from_before = between(tour, before, a)
+        from_before = distance(tour, before, a)
 
         e = a
         for _ in range(_LONGEST_SEGMENT):
+            # Where at most two other cities are left, there is nowhere else to go.
             behind = after(tour, e, step)
             if behind == before or after(tour, behind, step) == before:
                 break
 
-            length = steps_between(tour, a, e, step)
-            removed = from_before + between(tour, e, behind) - between(tour, before, behind)
+            segment_steps = steps_between(tour, a, e, step)
+            removed = from_before + distance(tour, e, behind) - distance(tour, before, behind)
 
             for i in range(tour.neighbours.shape[1]):
                 c = tour.neighbours[a, i]
-                if tour.near[a, i] > removed + TINY:
+                if tour.distances[a, i] > removed + TINY:
                     break
-                if steps_between(tour, a, c, step) <= length:
+                if steps_between(tour, a, c, step) <= segment_steps:
                     continue  # on the segment itself
 
                 for side in (1, -1):
                     d = after(tour, c, side)
-                    if steps_between(tour, a, d, step) <= length:
+                    if steps_between(tour, a, d, step) <= segment_steps:
                         continue
 
-                    gain = removed + between(tour, c, d)
-                    gain -= tour.near[a, i] + between(tour, e, d)
+                    gain = removed + distance(tour, c, d)
+                    gain -= tour.distances[a, i] + distance(tour, e, d)
                     if gain > TINY:
                         plan_segment(tour, a, e, c, d, step)
                         for city in (before, behind, a, e, c, d):
                             enqueue(tour, city)
                         return gain
 
+            # The segment grows by one, but not by the dummy.
             e = behind
             if e == tour.records.shape[0]:
                 break
@@ -269,22 +272,23 @@ def or_opt_move(tour, a):
 def best_link(tour, a, b, step, freed):
     """Find the record c near b for the next step of a chain, -1 if none is left with a gain.
 
-    ``freed`` is the length of the links given up so far, less that of the new ones. Linking b with
-    c adds a link, and gives up that of c with the city before it: the c that leaves most is best.
+    b follows a along ``step``. ``freed`` is the length of the links given up so far, less that of
+    the new ones. Linking b with c adds a link, and gives up that of c with the city before it: the
+    c that leaves most is best.
     """
     best = -1
     most = TINY
     if b == tour.records.shape[0]:
-        return best
+        return best  # the dummy has no near records
 
     for i in range(tour.neighbours.shape[1]):
         c = tour.neighbours[b, i]
-        if tour.near[b, i] >= freed:
+        if tour.distances[b, i] >= freed:
             break
 
         if c == a or c == after(tour, b, step):
             continue
-        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
+        left = freed - tour.distances[b, i] + distance(tour, after(tour, c, -step), c)
         if left > most:
             best = c
             most = left
@@ -303,7 +307,7 @@ def chain(tour, a, b, c, step):
     ends[1] = b
     tour.journal[-1] = 0
 
-    freed = between(tour, a, b)
+    freed = distance(tour, a, b)
     most = 0.0
     best_depth = 0
     depth = 0
@@ -311,14 +315,14 @@ def chain(tour, a, b, c, step):
     # Each step is made at once, as the next one is read off the tour; the best depth stays.
     while c >= 0 and depth < _DEEPEST:
         d = after(tour, c, -step)
-        freed += between(tour, d, c) - between(tour, b, c)
+        freed += distance(tour, d, c) - distance(tour, b, c)
         step = reverse_stretch(tour, b, d, step)
         depth += 1
         ends[2 * depth] = c
         ends[2 * depth + 1] = d
 
-        if freed - between(tour, a, d) > most + TINY:
-            most = freed - between(tour, a, d)
+        if freed - distance(tour, a, d) > most + TINY:
+            most = freed - distance(tour, a, d)
             best_depth = depth
 
         b = d
@@ -339,10 +343,10 @@ def lin_kernighan(tour, a):
         if b == tour.records.shape[0]:
             continue  # the dummy has no near records
 
-        given_up = between(tour, a, b)
+        given_up = distance(tour, a, b)
         for i in range(tour.neighbours.shape[1]):
             c = tour.neighbours[b, i]
-            if tour.near[b, i] >= given_up - TINY:
+            if tour.distances[b, i] >= given_up - TINY:
                 break
 
             if c == a or c == after(tour, b, step):
@@ -366,7 +370,7 @@ def dequeue(tour):
 
 @bare
 def improve(tour, or_opt):
-    """Make 2-opt moves, with ``or_opt`` its moves, too, until no queued city has one.
+    """Make 2-opt moves, and or-opt moves if ``or_opt``, until no queued city has one.
 
     Returned is the gain.
     """
@@ -375,7 +379,7 @@ def improve(tour, or_opt):
     while tour.queue[size + 1] > 0:
         city = dequeue(tour)
         if city == size - 1:
-            continue  # the dummy has no neighbours of its own
+            continue  # the dummy has no near records
 
         gain = two_opt_move(tour, city)
         if gain == 0.0 and or_opt:
@@ -407,9 +411,9 @@ def kick(tour):
     last = tour.order[last_place % size]
     beyond = tour.order[(last_place + 1) % size]
 
-    loss = between(tour, before, behind) + between(tour, last, first)
-    loss += between(tour, middle, beyond) - between(tour, before, first)
-    loss -= between(tour, middle, behind) + between(tour, last, beyond)
+    loss = distance(tour, before, behind) + distance(tour, last, first)
+    loss += distance(tour, middle, beyond) - distance(tour, before, first)
+    loss -= distance(tour, middle, behind) + distance(tour, last, beyond)
 
     plan_exchange(tour, first, middle, last, AHEAD)
     carry_out(tour)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from trajanon._kernels import at_compilation
+from trajanon._kernels import compilation_listeners
 from trajanon.cli.messages import say, say_compiling, speaks_json, write_line
 from trajanon.common.errors import printable
 from trajanon.common.progress import Progress
@@ -69,11 +69,11 @@ def bars() -> Iterator[Progress]:
 @contextmanager
 def _listening(listener: Callable[[str, bool], None]) -> Iterator[None]:
     """Call a function whenever a kernel is compiled during the block."""
-    at_compilation.append(listener)
+    compilation_listeners.append(listener)
     try:
         yield
     finally:
-        at_compilation.remove(listener)
+        compilation_listeners.remove(listener)
 
 
 def _now_and_then(write: Progress, seconds: float, *, of_each_task: bool) -> Progress:

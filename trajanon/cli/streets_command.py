@@ -168,11 +168,13 @@ def _write_flows(
     """Write trips from zone to zone."""
     from trajanon.evaluation.counts_datasheet import worth_of_flows
     from trajanon.evaluation.release_certificate import cells_for_flows
+    from trajanon.extract.earth.area import read_shapes
     from trajanon.release.report import report_path
-    from trajanon.street_counts.od_table import read_zones, zone_flows
+    from trajanon.street_counts.od_table import zone_flows
 
     width = _metres(zones)
-    table = zone_flows(lines, read_zones(Path(zones)) if width is None else width, parts=parts)
+    shapes = None if width is not None else read_shapes(Path(zones), "zones", attributes=True)
+    table = zone_flows(lines, width if shapes is None else shapes, parts=parts)
     measured = cells_for_flows(report_path(release, _CERTIFICATE), release)
     return _write_table(draft, table, "flow", worth_of_flows(table, width, measured))
 

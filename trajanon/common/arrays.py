@@ -1,6 +1,7 @@
-"""Names for the types of arrays."""
+"""Names for the types of arrays, and arrays of numbers that count and rank."""
 
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ Geometries = NDArray[np.object_]
 """Geometries of shapely, of which any may be None."""
 Column = NDArray[Any]
 """A column as a file has it, of any values."""
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 def dense(labels: Column) -> Ints:
@@ -34,6 +37,27 @@ def dense(labels: Column) -> Ints:
     import pandas as pd  # tables without names do not wait for it
 
     return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
+
+
+def numbers_by_appearance(names: Iterable[Name], known: dict[Name, int]) -> Ints:
+    """Return the numbers of names; new ones are added to those known, which they go on.
+
+    >>> numbers_by_appearance(["b", "a", "b"], {"a": 0}).tolist()
+    [1, 0, 1]
+    """
+    return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
+
+
+def places_of_spans(begin: Ints | int, size: Ints) -> Ints:
+    """List the places begin, begin + 1, ... of each span, one span after another.
+
+    >>> places_of_spans(np.array([5, 20]), np.array([3, 2])).tolist()
+    [5, 6, 7, 20, 21]
+    >>> places_of_spans(0, np.array([3, 2])).tolist()  # the place of each in its span
+    [0, 1, 2, 0, 1]
+    """
+    places_before = np.cumsum(size) - size
+    return np.asarray(np.repeat(begin - places_before, size) + np.arange(size.sum()))
 
 
 def _dense_of_range(labels: Ints, values: int) -> Ints:

@@ -164,10 +164,8 @@ def _flow_error(before: Ints, after: Ints) -> Estimate:
     """
     counts = flow_counts(before, after)
     origin = dense(counts.flow[:, 0])
-    different, trips = (
-        np.bincount(origin, weights).astype(np.float64)
-        for weights in (np.abs(counts.before - counts.after), counts.before + counts.after)
-    )
+    different = np.bincount(origin, np.abs(counts.before - counts.after)).astype(np.float64)
+    trips = np.bincount(origin, counts.before + counts.after).astype(np.float64)
 
     def share_of_trips(different: Floats, trips: Floats) -> Floats:
         return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))

@@ -109,10 +109,9 @@ class FlowCounts(NamedTuple):
 def flow_counts(before: Ints, after: Ints) -> FlowCounts:
     """Count each flow of two sets of trips, (n, 2) and (m, 2)."""
     trips = np.concatenate([before, after])
-    flow, number = np.unique(trips, axis=0, return_inverse=True)
-    number = number.reshape(-1)
-    numbers = number[: len(before)], number[len(before) :]
-    return FlowCounts(flow, *(np.bincount(part, minlength=len(flow)) for part in numbers))
+    flow, flow_of_trip = np.unique(trips, axis=0, return_inverse=True)
+    of_both = np.split(flow_of_trip.reshape(-1), [len(before)])
+    return FlowCounts(flow, *(np.bincount(flows, minlength=len(flow)) for flows in of_both))
 
 
 def flow_similarity(before: Ints, after: Ints) -> float:

@@ -36,10 +36,12 @@ _SQLITE_COUNTERS = (24, 92)
 
 _SQLITE_BEGINNING = b"SQLite format 3\0"
 _COUNT_COMMENT = re.compile("(people|records) ([0-9]{1,12})")
-_GPX_HEAD = """\
+
+GPX_HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
 """
+"""How each GPX file of ours begins; it ends with </gpx>."""
 
 
 def _write_geopackage(path: Path, release: TrajectoryRows) -> None:
@@ -250,7 +252,7 @@ def _write_gpx(path: Path, release: TrajectoryRows) -> None:
         comments = [f"  <cmt>{name} {count}</cmt>\n" for count in values]
 
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(_GPX_HEAD)
+        file.write(GPX_HEAD)
         if layout.text is not None:
             file.write(f" <metadata>\n  <desc>{escape(layout.text)}</desc>\n </metadata>\n")
 

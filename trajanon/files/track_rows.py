@@ -15,12 +15,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints
+from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints, places_of_spans
 from trajanon.common.errors import BadInput
 from trajanon.files import geoparquet
 from trajanon.files.arrow import geometries_of, lists_of
 from trajanon.files.parquet_parts import ParquetParts
-from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, places_of_spans, ticks_of
+from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, ticks_of
 
 _POINTS_PER_BLOCK = 1_000_000  # they take several times their memory when they are worked on
 

@@ -12,10 +12,10 @@ from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.grouping.loss import group_means, members_of_groups, principal_axes, turn
 from trajanon.grouping.neighbours import nearest_points
-from trajanon.trajectories.geodesy import EARTH
+from trajanon.trajectories.geodesy import EARTH_RADIUS
 
 _CANDIDATES = 64  # nearest groups that a group may be merged with
-_AXES = 8  # principal axes along which near groups are looked for
+_AXES = 8  # principal axes along which near groups are looked for, the longest
 
 
 class Ends(NamedTuple):
@@ -40,11 +40,11 @@ class Ends(NamedTuple):
     def lacks_place(self, rows: Ints) -> bool:
         """Return whether a group of the trips in these rows lacks a place at one of its ends."""
         places = self.places[rows]
-        squares = ((places[:, None] - places) ** 2).sum(axis=3)
-        # Written so that an end that is not a number is far from all others.
-        far_apart = ~(squares <= ONE_PLACE**2)
+        squares = ((places[:, None] - places) ** 2).sum(axis=3)  # (s, s, e)
+        # NaN is no less than any number, so an end that is nobody's place is far from all others.
+        are_apart = ~(squares <= ONE_PLACE**2)
         return not all(
-            holds_distinct_places(far_apart[:, :, end], self.distinct)
+            holds_distinct_places(are_apart[:, :, end], self.distinct)
             for end in range(places.shape[1])
         )
 
@@ -54,8 +54,9 @@ class Ends(NamedTuple):
 
         # Most groups hold a member far from their first one, which makes two places: only the
         # others, and all if more than two places are needed, are looked at closely.
-        first_of_group = np.array([rows[0] for rows in members])[labels]
-        is_far = ~(((self.places - self.places[first_of_group]) ** 2).sum(axis=2) <= ONE_PLACE**2)
+        first_members = np.array([rows[0] for rows in members])
+        from_first = self.places - self.places[first_members[labels]]
+        is_far = ~((from_first**2).sum(axis=2) <= ONE_PLACE**2)
         has_two_places = np.zeros((len(members), self.places.shape[1]), dtype=np.bool_)
         np.logical_or.at(has_two_places, labels, is_far)
         may_lack = ~has_two_places.all(axis=1) | (self.distinct > 2)
@@ -64,25 +65,31 @@ class Ends(NamedTuple):
         return [group for group in candidates if self.lacks_place(members[group])]
 
 
-def holds_distinct_places(far_apart: Bools, count: int) -> bool:
-    """Return whether so many of s members are all far from each other, by pairs, (s, s)."""
+def holds_distinct_places(are_apart: Bools, count: int) -> bool:
+    """Return whether a group of s members has ``count`` that are all far apart from each other.
+
+    ``are_apart``, (s, s), says so of each two members.
+    """
     if count == 0:
         return True
 
     # The first of these members is any one; the rest are found among those after it, far from it.
-    for first in range(len(far_apart) - count + 1):
-        later = first + 1 + np.flatnonzero(far_apart[first, first + 1 :])
-        if holds_distinct_places(far_apart[np.ix_(later, later)], count - 1):
+    for first in range(len(are_apart) - count + 1):
+        later = first + 1 + np.flatnonzero(are_apart[first, first + 1 :])
+        if holds_distinct_places(are_apart[np.ix_(later, later)], count - 1):
             return True
     return False
 
 
 def span(middles: Floats) -> float:
-    """Measure how far apart the two farthest of these points in space are, in metres on Earth."""
+    """Measure how far apart the two farthest of some points are, in metres along the ground.
+
+    The points are given in metres in space, (s, 3).
+    """
     # A chord through the Earth, and from it the way along the ground.
     farthest = [np.linalg.norm(middles - middle, axis=1).max() for middle in middles]
     chord = float(max(farthest, default=0.0))
-    return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
+    return 2.0 * EARTH_RADIUS * float(np.arcsin(min(chord / (2.0 * EARTH_RADIUS), 1.0)))
 
 
 def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> Ints:
@@ -102,29 +109,34 @@ def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> In
     means = group_means(records, labels)
     turned = turn(means, principal_axes(means)[:, :_AXES])
     count = min(_CANDIDATES + 1, len(means))  # the nearest of a group is itself
-    _, near = nearest_points(cKDTree(turned), turned[lacking], count)
+    _, near_groups = nearest_points(cKDTree(turned), turned[lacking], count)
 
-    merged = labels.copy()
-    for group, candidates in zip(lacking, near.tolist(), strict=True):
+    # A group that has joined another one has no members left.
+    new_labels = labels.copy()
+    for group, candidates in zip(lacking, near_groups.tolist(), strict=True):
         rows = members[group]
         if not ends.lacks_place(rows):
             continue  # another group has joined it since
 
-        neighbours = [n for n in candidates if n != group and len(members[n])]
-        costs = {n: cost_of_merging(records[rows], records[members[n]]) for n in neighbours}
-        for neighbour in sorted(neighbours, key=costs.__getitem__):
-            both = np.append(members[neighbour], rows)
-            is_too_wide = span(ends.middles[both]) > ends.lengths[both].max()
-            if not is_too_wide and not ends.lacks_place(both):
-                members[neighbour] = both
+        costs = {
+            neighbour: cost_of_merging(records[rows], records[members[neighbour]])
+            for neighbour in candidates
+            if neighbour != group and len(members[neighbour])
+        }
+        for neighbour in sorted(costs, key=costs.__getitem__):
+            merged = np.append(members[neighbour], rows)
+            is_too_wide = span(ends.middles[merged]) > ends.lengths[merged].max()
+            if not is_too_wide and not ends.lacks_place(merged):
+                members[neighbour] = merged
                 members[group] = rows[:0]
-                merged[rows] = neighbour
+                new_labels[rows] = neighbour
                 break
-    return merged
+    return new_labels
 
 
 def cost_of_merging(group: Floats, neighbour: Floats) -> float:
-    """Compute by how much the SSE rises if two groups become one; of their records, (s, p)."""
-    share = len(group) * len(neighbour) / (len(group) + len(neighbour))
-    between_means = neighbour.mean(axis=0) - group.mean(axis=0)
-    return share * float((between_means**2).sum())
+    """Compute by how much the SSE rises if two groups become one, of their records, (s, p) each."""
+    # a b / (a + b) |A - B|², for a records round A and b records round B.
+    factor = len(group) * len(neighbour) / (len(group) + len(neighbour))
+    difference = neighbour.mean(axis=0) - group.mean(axis=0)
+    return factor * float((difference**2).sum())

@@ -5,6 +5,7 @@ Neighbours are row numbers, (n, c): of each of n records the c nearest others, t
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from math import ceil
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +34,7 @@ LEAF = 256
 CROWD = 8
 """Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
 
-BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
+BATCHES = 64  # into which the leaves of a tree, or the blocks of a path, are put for threads
 
 _POINTS_PER_QUERY = 1_000  # looked up by a thread at once
 _RECORDS_PER_TURN = 10_000  # turned to axes by a thread at once
@@ -45,9 +46,9 @@ def neighbour_count(k: int) -> int:
     return max(16, 2 * k)
 
 
-def leaf_size(count: int) -> int:
-    """Return how many records a leaf holds at most, for a number of neighbours wanted."""
-    return max(LEAF, CROWD * count)
+def leaf_size(neighbours_wanted: int) -> int:
+    """Return how many records a leaf holds at most."""
+    return max(LEAF, CROWD * neighbours_wanted)
 
 
 class Approximate(NamedTuple):
@@ -57,7 +58,7 @@ class Approximate(NamedTuple):
     order: Ints  # row numbers, (n,), leaf by leaf of a tree: leaves near in it are near in space
     borders: Ints  # where each leaf begins in that order, and n
     nearest: NDArray[np.int32]  # the neighbours of each record, (n, c), the nearest first
-    squared: Floats  # their squared distances in the leading axes, (n, c)
+    squares: Floats  # of their distances along the leading axes, (n, c)
 
 
 class Neighbours:
@@ -98,18 +99,19 @@ class Neighbours:
         points = self.turned(DETAIL * sst)
         n = len(points)
         nearest = np.full((n, self.count), -1, dtype=np.int32)
-        squared = np.full((n, self.count), np.inf)
+        squares = np.full((n, self.count), np.inf)
 
         # Each tree makes the lists better, which are empty at first.
         self._progress(_TASK, 0, TREES)
         trees = grow_trees(points, leaf_size(self.count), TREES)
         for number, (order, borders) in enumerate(trees):
             self._progress(_TASK, number, TREES)
-            in_batches_of_leaves(partial(compare_leaves, points, order), borders, nearest, squared)
+            in_batches_of_leaves(partial(compare_leaves, points, order), borders, nearest, squares)
         self._progress(_TASK, TREES, TREES)
 
         self._when_found()
-        return Approximate(points, *trees[0], nearest, squared)
+        first_order, first_borders = trees[0]
+        return Approximate(points, first_order, first_borders, nearest, squares)
 
     @cached_property
     def _products(self) -> Floats:
@@ -117,7 +119,10 @@ class Neighbours:
         return sums_of_products(self.records)
 
     def turned(self, left_out: float) -> Floats:
-        """Turn the records to the fewest axes, (n, q), that leave out at most a sum of squares."""
+        """Turn the records to their fewest principal axes, (n, q), that leave out little.
+
+        ``left_out`` is the part of the SST that may lie along the other axes.
+        """
         axes = leading_axes(self._products, left_out)
         parts = in_parts(lambda rows, _: turn(rows, axes), self.records, _RECORDS_PER_TURN)
         return np.concatenate(parts)
@@ -161,6 +166,7 @@ def grow_trees(
     """
 
     def grow_tree(seed: int, stop: Event) -> tuple[Ints, Ints]:
+        """Grow one tree; return its order and borders."""
         tree = begin_tree(points, most_in_leaf, seed)
         leaf_count = grow(tree, most_in_leaf)
         return tree.order, tree.borders[: leaf_count + 1]
@@ -172,15 +178,19 @@ def in_batches_of_leaves(
     compare: Callable[[Ints, NDArray[np.integer], NDArray[np.floating]], None],
     borders: Ints,
     nearest: NDArray[np.integer],
-    away: NDArray[np.floating],
+    squares: NDArray[np.floating],
 ) -> None:
-    """Compare what shares a leaf, in threads; ``nearest`` and ``away``, both (n, c), are filled."""
+    """Compare what shares a leaf, in threads, and keep the nearest of each.
+
+    ``compare`` does so with the leaves between some ``borders``. ``nearest`` and ``squares`` (of
+    their distances), both (n, c), are filled.
+    """
 
     def compare_batch(batch_borders: Ints, stop: Event) -> None:
-        compare(batch_borders, nearest, away)
+        compare(batch_borders, nearest, squares)
 
     # Batches share a border: the last of one is where the first leaf of the next begins.
-    size = -(-len(borders) // BATCHES)
+    size = ceil(len(borders) / BATCHES)
     starts = range(0, len(borders) - 1, size)
     in_threads([partial(compare_batch, borders[begin : begin + size + 1]) for begin in starts])
 

@@ -12,7 +12,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
 from trajanon.grouping.k_promise import broken_promises
-from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
+from trajanon.grouping.loss import group_means, members_of_groups, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
@@ -125,9 +125,7 @@ class _WideGroups:
     @cached_property
     def _members(self) -> dict[int, Ints]:
         """List the rows of each group, as they become; a group that was dissolved has none."""
-        order = np.argsort(self._labels_before, kind="stable")
-        behind = np.cumsum(np.bincount(self._labels_before))
-        return dict(enumerate(np.split(order, behind[:-1])))
+        return dict(enumerate(members_of_groups(self._labels_before)))
 
     @cached_property
     def _tree(self) -> tuple[cKDTree, Floats]:

@@ -26,7 +26,7 @@ from trajanon._kernels.road_matching import (
     room_for,
     trace_ways,
 )
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints, places_of_spans
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.release_contents import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
@@ -41,7 +41,7 @@ KEEP_OFF = 100.0
 
 # At most 12 streets are tried near each point. To turn back costs 5 of log-likelihood. A way may be
 # longer than twice the straight one by 500 m.
-_MATCHING = Matching(within=KEEP_OFF, streets=12, turn=5.0, slack=500.0)
+_MATCHING = Matching(reach=KEEP_OFF, streets=12, turn_cost=5.0, slack=500.0)
 _LINES_PER_TASK = 500  # of a thread
 
 
@@ -225,8 +225,8 @@ def near_streets(
 
     lat, lon = lines.reshape(-1, 2).T
     metres_north, metres_east = metres_of_degrees(lat).T  # of a degree
-    up = matching.within / metres_north  # degrees
-    over = matching.within / metres_east
+    up = matching.reach / metres_north  # degrees
+    over = matching.reach / metres_east
 
     # Pairs of a point and a segment that may be near enough.
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
@@ -263,11 +263,10 @@ def near_streets(
     is_nearest = np.where(is_at_joint, previous_comes_to_joint, ~has_next | (share < 1.0))
 
     # The nearest places of each point come first; no more stay than may be tried.
-    pair = np.flatnonzero(is_nearest & (metres <= matching.within))
+    pair = np.flatnonzero(is_nearest & (metres <= matching.reach))
     pair = pair[np.lexsort((segment[pair], metres[pair], point[pair]))]
     places_of_point = np.bincount(point[pair], minlength=len(lat))
-    first_place = np.cumsum(places_of_point) - places_of_point
-    rank = np.arange(len(pair)) - np.repeat(first_place, places_of_point)
+    rank = places_of_spans(0, places_of_point)
     is_tried = rank < matching.streets
     pair = pair[is_tried]
     rank = rank[is_tried]
@@ -288,10 +287,10 @@ def forward_only(ways: MatchedWays) -> MatchedWays:
     The ways that are passed are changed, and returned.
     """
     # From the first point to the last, as several in turn may lie behind.
-    for point in range(1, ways.way.shape[1]):
-        same_street = ways.linked[:, point] & (ways.way[:, point] == ways.way[:, point - 1])
-        walked = ways.walked[same_street]
-        ways.walked[same_street, point] = np.maximum(walked[:, point], walked[:, point - 1])
+    for point in range(1, ways.state.shape[1]):
+        same_street = ways.linked[:, point] & (ways.state[:, point] == ways.state[:, point - 1])
+        offset = ways.offset[same_street]
+        ways.offset[same_street, point] = np.maximum(offset[:, point], offset[:, point - 1])
     return ways
 
 
@@ -301,14 +300,14 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     The points are not spread evenly along that way. Where it is longer than the line, this would
     move them far along it.
     """
-    matching = _MATCHING._replace(within=keep_off)
-    state, walked, linked = forward_only(matched_to_roads(lines, network, matching))
+    matching = _MATCHING._replace(reach=keep_off)
+    state, offset, linked = forward_only(matched_to_roads(lines, network, matching))
     on_roads = (state[:, 0] >= 0) & linked[:, 1:].all(axis=1)
 
     # Metres are counted from where a line enters a street; from here on, from where it begins.
     street, is_backwards = np.divmod(state[on_roads], 2)
     walked = np.where(
-        is_backwards, network.street_length[street] - walked[on_roads], walked[on_roads]
+        is_backwards, network.street_length[street] - offset[on_roads], offset[on_roads]
     )
 
     # With all streets laid end to end, one search finds the segment of each place.
@@ -347,7 +346,7 @@ def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> S
         if count <= room:
             return StreetsTaken._make(column[:count] for column in streets_taken)
 
-        # Search again, with room for all streets. Marks of the first search must not count.
-        search.stamp[:] = 0
-        search.wanted[:] = 0
+        # Search again, with room for all streets. Numbers of the first searches must not count.
+        search.found_by[:] = 0
+        search.wanted_by[:] = 0
         room = count

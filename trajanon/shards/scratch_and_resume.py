@@ -19,7 +19,7 @@ from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.object_stores import SCRATCH
-from trajanon.common.workers import ctrl_c_ignored
+from trajanon.common.threads_and_dask import ctrl_c_ignored
 from trajanon.files import arrow
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints, places_of_spans
 from trajanon.common.errors import BadInput
 from trajanon.release.release import Release
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
@@ -118,8 +118,7 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
     places_on_hop = np.ceil(metres / apart).astype(np.int64) + 1
 
     hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
-    first = np.cumsum(places_on_hop) - places_on_hop
-    share_of_hop = (np.arange(len(hop)) - first[hop]) / np.maximum(places_on_hop[hop] - 1, 1)
+    share_of_hop = places_of_spans(0, places_on_hop) / np.maximum(places_on_hop[hop] - 1, 1)
 
     way = end - start
     way[:, 1] = wrapped(way[:, 1])

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput
 from trajanon.common.plain_text import plain_text
 from trajanon.release.release import Release
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
@@ -137,15 +136,3 @@ def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
 
     middles = shapely.get_coordinates(shapely.point_on_surface(polygons))[:, ::-1]
     return _Ends(zone.reshape(points.shape[:2]), names, middles)
-
-
-def read_zones(path: Path) -> "GeoDataFrame":
-    """Read polygons from any file that geopandas reads."""
-    import geopandas
-
-    try:
-        if path.suffix.lower() == ".parquet":
-            return geopandas.read_parquet(path)
-        return geopandas.read_file(path)
-    except (OSError, ValueError, RuntimeError) as error:  # pyogrio's are of the last
-        raise FileProblem(f"cannot read zones from {path}: name a file of polygons") from error

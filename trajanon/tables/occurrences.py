@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Bools, Ints, dense, numbers_by_appearance, places_of_spans
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers import Cells, is_missing, read_numbers
 
@@ -32,12 +32,11 @@ def combinations_of(columns: Sequence[Cells], separator: str | None = None) -> C
     """Number the rows of columns by their values, as these are written."""
     number_of_row: dict[tuple[str | None, ...], int] = {}
     rows = zip(*(_texts(cells, separator) for cells in columns), strict=True)
-    of_row = np.array([number_of_row.setdefault(row, len(number_of_row)) for row in rows])
+    of_row = numbers_by_appearance(rows, number_of_row)
 
     codes = np.empty((len(number_of_row), len(columns)), dtype=np.int64)
     for column, texts in enumerate(zip(*number_of_row, strict=True)):
-        code_of_text: dict[str | None, int] = {None: -1}
-        codes[:, column] = [code_of_text.setdefault(text, len(code_of_text)) for text in texts]
+        codes[:, column] = numbers_by_appearance(texts, {None: -1})
     return Combinations(of_row, codes)
 
 
@@ -95,8 +94,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
             both_hold = (column[combination] >= 0) & (column[fitting] >= 0)
             holders = fitting[both_hold]
             counts = person_counts[holders]
-            shift = np.repeat(borders[holders] - np.cumsum(counts) + counts, counts)
-            holding_persons = persons[np.arange(counts.sum()) + shift]
+            holding_persons = persons[places_of_spans(borders[holders], counts)]
 
             pairs = np.unique(np.repeat(combination[both_hold], counts) * n + holding_persons)
             counted, different = np.unique(pairs // n, return_counts=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.method_parameters import MicroaggregateKeywords
 from trajanon.common.progress import Progress, silent
@@ -69,9 +69,7 @@ def strata_of(read: TableColumns, units: Units) -> list[Stratum]:
 
     number_of_values: dict[tuple[str, ...], int] = {}
     values_of_rows = zip(*(map(str, read.cells(name)) for name in columns), strict=True)
-    stratum_of_row = np.array(
-        [number_of_values.setdefault(row, len(number_of_values)) for row in values_of_rows]
-    )
+    stratum_of_row = numbers_by_appearance(values_of_rows, number_of_values)
 
     # All rows of a unit have to be of the stratum of its first one.
     _, first_row = np.unique(units.of_row, return_index=True)

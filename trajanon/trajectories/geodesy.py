@@ -7,7 +7,7 @@ from trajanon.common.arrays import Floats, Ints
 EQUATOR = 6_378_137.0  # metres, the equatorial radius of WGS 84
 ECCENTRICITY_SQUARED = 1 - (1 - 1 / 298.257223563) ** 2  # as PROJ computes it, to the last bit
 
-EARTH = 6_371_000.0  # metres, the mean radius
+EARTH_RADIUS = 6_371_000.0  # metres, the mean radius
 DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius
 SHORT_DEGREE = 110_000.0  # metres; a degree of latitude on WGS 84 has 110,574 or more
 
@@ -46,7 +46,7 @@ def metres_of_degrees(latitude: Floats) -> Floats:
     return np.radians(np.stack(radii(np.radians(latitude)), axis=-1))
 
 
-def in_space(points: Floats, radius: float = EARTH) -> Floats:
+def in_space(points: Floats, radius: float = EARTH_RADIUS) -> Floats:
     """Turn latitude and longitude, shape (n, 2), to metres from the middle of a round Earth."""
     latitude, longitude = np.radians(points).T
     off_axis = np.cos(latitude)

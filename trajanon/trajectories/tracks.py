@@ -261,9 +261,3 @@ def _numbered_on(numbers: Sequence[Ints], counts: Sequence[int]) -> Ints:
     """Join numbers of parts; those of each part, from 0 on, come after the counts before it."""
     before = np.cumsum([0, *counts[:-1]])
     return np.concatenate([part + count for part, count in zip(numbers, before, strict=True)])
-
-
-def places_of_spans(begin: Ints, size: Ints) -> Ints:
-    """List the places begin, begin + 1, ... of each span, one span after another."""
-    places_before = np.cumsum(size) - size
-    return np.repeat(begin - places_before, size) + np.arange(size.sum())

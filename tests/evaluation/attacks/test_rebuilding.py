@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
-from trajanon._kernels.likeliest_ways import Places, likeliest_ways
+from trajanon._kernels.likeliest_ways import Hops, Places, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks import rebuilding as attack
 from trajanon.evaluation.attacks.attack import Guessed
@@ -60,7 +60,7 @@ def test_the_likeliest_way_is_that_of_the_slow_twin(seed: int, m: int) -> None:
     hop = np.array([70.0, 0.05, 0.2])
     first = np.cumsum(np.append(0, sizes))
     places = Places(np.concatenate(at), np.concatenate(own), first)
-    walk = likeliest_ways(places, seen, white, factors, hop)
+    walk = likeliest_ways(places, seen, white, factors, Hops(*hop.tolist()))
     twin = naive.likeliest_ways(at, own, seen, white, factors, hop)
     np.testing.assert_allclose(walk.worth, [worth for row in twin for worth, _ in row])
     for point, row in enumerate(twin):

@@ -6,44 +6,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from chosen_columns import MINUTES, NOTHING, PLACES, ROWS, SECONDS, TWO, chosen, refused, table
 
 from trajanon.common.columns_read import NamesHeld
 from trajanon.common.errors import BadInput, ColumnsUnclear
 from trajanon.extract.sources.choice_of_columns import columns_of_lines, is_row, used_columns
 from trajanon.extract.sources.column_roles import ONE_A_FILE
 from trajanon.extract.sources.reading import Reading
-
-ROWS = 12  # more than a column needs to count rows
-PLACES: dict[str, Sequence[Any]] = {"lat": [40.0] * ROWS, "lon": [2.0] * ROWS}
-SECONDS = [f"2024-05-01T08:00:{second:02}Z" for second in range(ROWS)]
-MINUTES = [f"2024-05-01T08:{row // 4:02}:00Z" for row in range(ROWS)]
-TWO = ["a", "b"] * (ROWS // 2)
-NOTHING: Mapping[str, str] = {}
-
-
-def table(**columns: Sequence[Any]) -> pd.DataFrame:
-    return pd.DataFrame({**PLACES, **columns})
-
-
-def chosen(
-    rows: pd.DataFrame, said: Mapping[str, str] = NOTHING, *, timed: bool = False
-) -> tuple[dict[str, str], list[str], Reading]:
-    """The roles, what was warned of, and the account."""
-    reading = Reading(what="t.csv", columns=said, timed=timed)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        columns = used_columns(list(rows), rows, reading)
-    used = {role: name for role, name in columns.items() if role not in ("lat", "lon")}
-    return used, [str(warning.message) for warning in warned], reading
-
-
-def refused(
-    rows: pd.DataFrame, said: Mapping[str, str] = NOTHING, *, timed: bool = False
-) -> ColumnsUnclear:
-    with pytest.raises(ColumnsUnclear) as error:
-        chosen(rows, said, timed=timed)
-    assert error.value.columns == tuple(map(str, rows))
-    return error.value
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_columns_of_one_name_or_of_lists_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has two columns 'id'; rename"):
         read(path)
     ROWS.assign(id=[["a"]] * 4).to_parquet(path)
-    with pytest.raises(BadInput, match=r"no column recognised as id, .*: set `columns` id="):
+    with pytest.raises(BadInput, match=r"column 'id' of .* holds lists, not a value a row"):
         read(path)
 
 

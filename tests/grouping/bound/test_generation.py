@@ -25,7 +25,7 @@ RELAXED, BEST_SEEN = 4.646, 4.668
 def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool, steady: bool) -> None:
     groups = random_groups(seed, m, k, None, grid)
     pricing = pricing_problem(groups.records, groups.k, groups.subjects)
-    master = Master(pricing.distances, dense(groups.labels))
+    master = Master(pricing.squares, dense(groups.labels))
     together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
     begun = np.random.default_rng(seed).exponential(1.0, m)
     pricing = pricing._replace(prices=begun)
@@ -44,7 +44,7 @@ def test_what_a_limit_cut_short_is_not_proven(
     groups = random_groups(8, 60, 4, None, grid=False)
     set_limit(monkeypatch, limit, value)
     pricing = pricing_problem(groups.records, 4, groups.subjects)
-    master = Master(pricing.distances, groups.labels)
+    master = Master(pricing.squares, groups.labels)
     assert not generate(master, pricing).proven
 
 
@@ -68,7 +68,7 @@ def test_the_relaxation_is_that_of_the_prototype() -> None:
     m = len(records)
     pricing = pricing_problem(records, 3, np.arange(m))
     labels = mdav(problem(records))
-    master = Master(pricing.distances, labels)
+    master = Master(pricing.squares, labels)
     master.add(first_groups(pricing))
     relaxation = generate(master, pricing)
     assert relaxation.proven

@@ -36,12 +36,12 @@ def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
     """Each pair of three records is half chosen, until a cut forbids it."""
     records = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]])
     pricing, whole = pricing_problem(records, 2, np.arange(6)), np.repeat([0, 1], 3)
-    master = Master(pricing.distances, whole)
+    master = Master(pricing.squares, whole)
     pairs = [np.array(pair) for pair in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5)]]
     master.add(pairs)
     master.add_cuts(np.array([[0, 1, 2]]))
     master.add([np.array([3, 5])])
-    without = Master(pricing.distances, whole)
+    without = Master(pricing.squares, whole)
     without.add(np.array(group) for group in master.groups)
     assert without.relax(pricing).sse == pytest.approx(2 * (0.5 + 0.5 + 2.0) / 2)
     assert master.relax(pricing).sse == pytest.approx((0.5 + 0.5 + 2.0) / 2 + 2.0)
@@ -55,7 +55,7 @@ def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
 def test_a_column_is_added_once_and_costs_its_loss() -> None:
     records = np.array([[0.0], [1.0], [5.0], [6.0]])
     pricing = pricing_problem(records, 2, np.arange(4))
-    master = Master(pricing.distances, np.zeros(4, dtype=np.int64))
+    master = Master(pricing.squares, np.zeros(4, dtype=np.int64))
     assert master.add([np.array([1, 0]), np.array([2, 3]), np.array([0, 1])]) == 2
     assert master.add([np.array([3, 2])]) == 0
     assert master.groups == [(0, 1, 2, 3), (0, 1), (2, 3)]
@@ -68,7 +68,7 @@ def test_a_column_is_added_once_and_costs_its_loss() -> None:
 def test_a_programme_ends_when_it_is_told_to() -> None:
     records = np.random.default_rng(0).normal(size=(100, 3))
     pricing = pricing_problem(records, 3, np.arange(100))
-    master = Master(pricing.distances, np.arange(100) // 4)
+    master = Master(pricing.squares, np.arange(100) // 4)
     master.add(first_groups(pricing))
     stop = Event()
     stop.set()
@@ -83,7 +83,7 @@ def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
 ) -> None:
     records = np.array([[0.0], [0.1], [9.0], [9.1]])
     pricing = pricing_problem(records, 2, np.arange(4))
-    master = Master(pricing.distances, np.array([0, 1, 0, 1]))
+    master = Master(pricing.squares, np.array([0, 1, 0, 1]))
     master.add(np.array(pair) for pair in [(0, 1), (2, 3)])
     every = Relaxation(-np.inf, pricing)
     assert master.choose(every, nodes=9, gap=0.0)[0].tolist() == [0, 0, 1, 1]
@@ -99,7 +99,7 @@ def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, cuts: int) -
     of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
     cut_duals = rng.exponential(0.5, cuts)
     pricing = with_cuts(pricing, of.reshape(-1, 3).astype(int), cut_duals)
-    master = Master(pricing.distances, np.zeros(m, dtype=np.int64))
+    master = Master(pricing.squares, np.zeros(m, dtype=np.int64))
     every = list(naive_columns.every_group(m, 2, pricing.subjects))
     master.add(np.array(group) for group in every)
     earned = [
@@ -116,7 +116,7 @@ def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, cuts: int) -
 def test_what_a_watch_raises_ends_the_work(task: str) -> None:
     records = np.random.default_rng(0).normal(size=(60, 3))
     pricing = pricing_problem(records, 3, np.arange(60))
-    master = Master(pricing.distances, np.arange(60) // 3)
+    master = Master(pricing.squares, np.arange(60) // 3)
 
     def watch() -> None:
         raise KeyboardInterrupt

@@ -12,18 +12,18 @@ from trajanon.grouping.bound.pricing import FoundGroups, groups_within, search_b
 
 def test_a_search_without_room_says_so() -> None:
     _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    room = room_for(pricing, 50, every=True)
-    assert search_groups(pricing, room, np.arange(40), 0.0, 10**6, np.zeros(40)) == (False, 50)
+    room = room_for(pricing, 50, finds_all=True)
+    assert not search_groups(pricing, room, np.arange(40), 0.0, 10**6, np.zeros(40))
     assert room.sizes.all()
 
 
 def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
     _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    room = room_for(pricing, 40, every=False)
+    room = room_for(pricing, 40, finds_all=False)
     roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
-    assert search_groups(pricing, room, roots, 0.0, 10**6, most)[0]
+    assert search_groups(pricing, room, roots, 0.0, 10**6, most)
     for nodes in (1, 2, 3, 4, 1000):
-        complete, _ = search_groups(pricing, room, roots, 0.0, nodes, at_most)
+        complete = search_groups(pricing, room, roots, 0.0, nodes, at_most)
         assert (at_most >= most).all()
         assert complete == (nodes > 100)
         assert complete == bool((at_most == most).all())

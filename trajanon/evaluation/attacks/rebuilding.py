@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.likeliest_ways import Places, Walk, likeliest_ways
-from trajanon.common.arrays import Floats, Ints
+from trajanon._kernels.likeliest_ways import Hops, Places, Walk, likeliest_ways
+from trajanon.common.arrays import Floats, Ints, places_of_spans
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Guessed
@@ -21,6 +21,7 @@ from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
     groups_drawn,
 )
 from trajanon.grouping.k_promise import member_weights
+from trajanon.release.perturbation import times_correlation
 
 # The map.
 _CELL = 12.0  # metres, a place on the map
@@ -168,7 +169,8 @@ def _smooth_times(remainder: Floats, others: Floats, noise: Floats) -> Floats:
     away = remainder - mean_of_others
     variance = max(float((away**2).mean() - np.trace(noise) / len(noise)), 0.0)
     variance = max(variance, float(others.var(axis=0).mean()), _ROUNDING**2)
-    covariance = variance * _correlation(len(remainder))
+    # Members stay on their side of the mean as moved times do: for some points.
+    covariance = variance * times_correlation(len(remainder), _POINTS_ON_A_SIDE)
     return np.asarray(mean_of_others + covariance @ np.linalg.solve(covariance + noise, away))
 
 
@@ -193,8 +195,8 @@ def _guesses(
     deviation = np.sqrt(np.trace(noise) / len(noise))
     whitening = np.broadcast_to(np.eye(2) / (deviation + _ROUNDING), (len(remainder), 2, 2))
     factors = _noise_factors(noise / deviation**2, whitening)
-    hop = np.array([spacing, _HOP_VARIANCE, _HEADING_VARIANCE])
-    walk = likeliest_ways(places, remainder, whitening, factors, hop)
+    hops = Hops(float(spacing), _HOP_VARIANCE, _HEADING_VARIANCE)
+    walk = likeliest_ways(places, remainder, whitening, factors, hops)
     on_map = _mean_way(places, walk)
     return remainder, smoothed.way, on_map, 0.5 * (smoothed.way + on_map)
 
@@ -220,7 +222,7 @@ def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
         # A member is so far from the mean of the others.
         about_others = _roots(spread * (k / (k - 1)) ** 2 + _ROUNDING**2 * np.eye(2))
 
-        covariance = _covariance_along(about_others, _correlation(p))
+        covariance = _covariance_along(about_others, times_correlation(p, _POINTS_ON_A_SIDE))
         gain = np.linalg.solve(covariance + np.kron(noise, np.eye(2)), covariance).T
         way = mean_of_others + (gain @ (remainder - mean_of_others).ravel()).reshape(p, 2)
 
@@ -230,12 +232,6 @@ def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
 
     variance = 0.5 * np.trace(of_points, axis1=1, axis2=2)  # of both axes, on average
     return _Smoothed(way, np.sqrt(variance.clip(_ROUNDING**2)), about_others)
-
-
-def _correlation(points: int) -> Floats:
-    """Compute how long members stay on their side of the mean, as a correlation, (p, p)."""
-    place = np.arange(points)
-    return np.asarray(np.exp(-np.abs(place[:, None] - place) / _POINTS_ON_A_SIDE))
 
 
 def _smoothed_along(spread: Floats) -> Floats:
@@ -382,10 +378,7 @@ class _Map:
         count = int((end - begin).sum())
         if count > _PLACES_NEAR:
             begin, end = self._rows_within(point, metres * np.sqrt(_PLACES_NEAR / count))
-
-        # The numbers from each begin to its end, one range after another.
-        size = end - begin
-        return np.asarray(np.arange(size.sum()) + np.repeat(end - np.cumsum(size), size))
+        return places_of_spans(begin, end - begin)
 
     def _rows_within(self, point: Floats, metres: float) -> tuple[Ints, Ints]:
         """Find where the cells within reach begin and end in each row of the map; in order."""
@@ -409,8 +402,7 @@ def _cells_passed(begin: Floats, vector: Floats, way: Ints, columns: int, ways: 
     # Steps are shorter than cells, so that a hop skips none but for a corner.
     steps = np.ceil(np.hypot(*vector.T) / (0.75 * _CELL)).astype(np.int64)
     hop = np.repeat(np.arange(len(steps)), steps)
-    step = np.arange(len(hop)) - (np.cumsum(steps) - steps)[hop]
-    share = (step + 0.5) / steps[hop]
+    share = (places_of_spans(0, steps) + 0.5) / steps[hop]
     row, column = np.floor((begin[hop] + share[:, None] * vector[hop]) / _CELL).astype(np.int64).T
 
     turns = np.arctan2(vector[:, 1], vector[:, 0]) * (_HEADINGS / (2.0 * np.pi))

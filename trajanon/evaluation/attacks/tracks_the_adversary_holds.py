@@ -7,6 +7,7 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.grouping.k_promise import subjects_per_group
+from trajanon.grouping.loss import members_of_groups
 
 TRIED = 200
 """Targets that are attacked, drawn at random; all if there are fewer."""
@@ -98,8 +99,7 @@ class KnownTracks:
 def groups_drawn(labels: Ints, seed: int) -> list[Ints]:
     """Draw groups of any size, and the order of their members: the first is hidden."""
     random = np.random.default_rng(seed)
-    by_group = np.argsort(labels, kind="stable")
-    members = np.split(by_group, np.cumsum(np.bincount(labels))[:-1])
+    members = members_of_groups(labels)
     groups = targets_drawn(len(members), random)
     return [random.permutation(members[group]) for group in groups.tolist()]
 

@@ -116,14 +116,13 @@ def _likeliest_set(
     logarithms = dict[frozenset[int], float]()
     for start in range(min(len(starts) - size + 1, _STARTS)):
         members = starts[start : start + size].copy()
-        sums = np.zeros(2)  # logarithm of the set found, and what others add up to beside it
-        exchange_members(candidates, members, Rest.room(candidates), sums)
+        logarithm, others = exchange_members(candidates, members, Rest.room(candidates))
 
-        logarithms[frozenset(owners[members].tolist())] = sums[0]
-        if sums[0] > best_logarithm:
+        logarithms[frozenset(owners[members].tolist())] = logarithm
+        if logarithm > best_logarithm:
             best = members
-            best_logarithm = float(sums[0])
-            others_of_best = float(sums[1])
+            best_logarithm = logarithm
+            others_of_best = others
 
     # The exchanges from the best have counted the sets that differ from it by one or two.
     best_people = set(owners[best].tolist())

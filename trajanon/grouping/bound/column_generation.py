@@ -56,7 +56,7 @@ def best_groups(
     """
     incumbent = dense(incumbent)
     pricing = pricing_problem(records, k, subjects)
-    master = Master(pricing.distances, incumbent)
+    master = Master(pricing.squares, incumbent)
     master.add(first_groups(pricing))
     relaxation = generate(master, pricing, progress)
 

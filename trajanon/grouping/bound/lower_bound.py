@@ -174,8 +174,8 @@ def nearest_bound(records: Floats, k: int) -> float:
     n, p = records.shape
     nearest = exact_neighbours(records, k - 1)
 
-    # The neighbours were sought on rotated records, whose coordinates are off by some
-    # roundings of p products: one that is found may be farther than the true one.
+    # The neighbours were sought on rotated records, whose coordinates are off by some roundings of
+    # p products, fewer than 64: one that is found may be farther than the true one.
     slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
 
     # The SSE of a group of s records is the sum of the squares of all its pairs, divided by s. Each
@@ -194,15 +194,15 @@ def _bound_by_columns(
     n = len(records)
     problem = Problem(records=records, subjects=np.arange(n), k=k)
     labels = descend(problem, mdav(problem))
-    reached = loss.sse(records, labels)
-    if reached == 0.0:
+    sse_reached = loss.sse(records, labels)
+    if sse_reached == 0.0:
         return 0.0, True
 
-    # In units near to what a record costs, for the programme is as exact as 1e-7; by a
-    # power of two nothing is rounded.
-    unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
+    # In units near to what a record costs, for the programme is as exact as 1e-7; by a power of two
+    # nothing is rounded. Costs are squares, so the unit is a root.
+    unit = 2.0 ** np.round(np.log2(max(sse_reached / n, _FINEST)) / 2.0)
     pricing = pricing_problem(records / unit, k, np.arange(n))
-    master = Master(pricing.distances, labels)
+    master = Master(pricing.squares, labels)
     # Large groups make prices swing, so these begin near to what records cost now: each its share
     # of the SSE of its group.
     steady = k > SMALL
@@ -211,10 +211,10 @@ def _bound_by_columns(
         pricing = pricing._replace(prices=cost_per_member[labels])
     master.add(first_groups(pricing))
 
-    # A bound that is high enough needs no cuts.
-    highest = upper / unit**2 * (1.0 - ACCURACY) if cuts else 0.0
+    # A bound that is high enough needs no cuts; without cuts any is.
+    high_enough = upper / unit**2 * (1.0 - ACCURACY) if cuts else 0.0
     relaxation = tighten(
-        master, pricing, progress, upper=highest, rounds=BOUND_ROUNDS, steady=steady
+        master, pricing, progress, upper=high_enough, rounds=BOUND_ROUNDS, steady=steady
     )
 
     progress("Proving the bound", 0, None)
@@ -233,8 +233,8 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     """
     pricing = relaxation.pricing
     search = search_best(pricing, 0.0, NODES)
-    groups = len(pricing.prices) // pricing.k
-    most_earned = float(np.sort(search.at_most)[-groups:].sum())
+    most_groups = len(pricing.prices) // pricing.k
+    most_earned = float(np.sort(search.at_most)[-most_groups:].sum())
     prices_less_duals = fsum(pricing.prices) - fsum(pricing.cut_duals)
     proven = max(prices_less_duals - most_earned - _margin(pricing, p), 0.0)
 
@@ -250,7 +250,7 @@ def _margin(pricing: PricingProblem, p: int) -> float:
     # sP. So each member adds terms of at most 3sP to any bound of the search, all of them 3s²P + T.
     # A squared distance is off by p + 3 roundings, its sums by one for each term (members, their
     # nearest, duals): in all fewer than four times these.
-    s = pricing.halves.shape[1]
+    s = pricing.half_sums.shape[1]
     prices = np.abs(pricing.prices)
     terms = 3.0 * s**2 * prices.max() + pricing.cut_duals.sum()
     off = 4.0 * terms * _rounding(p + 3 + 8 * s + len(pricing.cut_duals))

@@ -33,19 +33,20 @@ class Relaxation(NamedTuple):
 class Master:
     """A pool of groups, those of an incumbent first, and the linear programme over them.
 
-    ``distances`` are squared, between all m records, (m, m); ``incumbent`` are labels, (m,).
+    ``squares`` are squared distances between all m records, (m, m); ``incumbent`` are the labels of
+    the best partition known, (m,).
     """
 
-    def __init__(self, distances: Floats, incumbent: Ints) -> None:
+    def __init__(self, squares: Floats, incumbent: Ints) -> None:
         self.groups: list[tuple[int, ...]] = []  # the columns
         self.costs: list[float] = []  # the SSE of each
-        self.cuts = np.zeros((0, 3), dtype=np.int64)
-        self.cut_duals = np.zeros(0)
+        self.cuts = np.zeros((0, 3), dtype=np.int64)  # the records of each
+        self.cut_duals = np.zeros(0)  # of each cut in the last solution
         self.shares = np.zeros(0)  # of each column in the last solution
-        self._distances = distances
-        self._known: set[tuple[int, ...]] = set()
-        self._cuts_of_record: list[list[int]] = [[] for _ in distances]
-        self._relaxed = begin_programme(len(distances))
+        self._squares = squares
+        self._known: set[tuple[int, ...]] = set()  # the columns
+        self._cuts_of_record: list[list[int]] = [[] for _ in squares]
+        self._relaxed = begin_programme(len(squares))
         self._incumbent = incumbent
         self.add(np.flatnonzero(incumbent == group) for group in range(incumbent.max() + 1))
         self.incumbent_sse = sum(self.costs)
@@ -58,8 +59,9 @@ class Master:
             if group not in self._known:
                 self._known.add(group)
                 self.groups.append(group)
-                within = self._distances[np.ix_(members, members)]
-                self.costs.append(float(within.sum()) / (2 * len(members)))
+                # The squares of all pairs, each twice, divided by the size: the SSE.
+                squares = self._squares[np.ix_(members, members)]
+                self.costs.append(float(squares.sum()) / (2 * len(members)))
         # No bound but that of the rows, which is 1: the prices alone prove an optimum.
         self._add_columns(self._relaxed, range(before, len(self.groups)), np.inf)
         return len(self.groups) - before
@@ -70,14 +72,15 @@ class Master:
             for record in records:
                 self._cuts_of_record[record].append(cut)
         self.cuts = np.concatenate([self.cuts, cuts])
-        columns_of_cuts = cut_coefficients(self.groups, cuts, len(self._distances)).T.tocsr()
+        columns_of_cuts = cut_coefficients(self.groups, cuts, len(self._squares)).T.tocsr()
         add_rows(self._relaxed, len(cuts), columns_of_cuts)
 
     def relax(self, pricing: PricingProblem, watch: Callable[[], None] = unwatched) -> Relaxation:
         """Solve the linear programme; of ``pricing`` all but the prices and cuts stays."""
         solve_programme(self._relaxed, watch)
         solution = self._relaxed.getSolution()
-        prices, duals = np.split(np.array(solution.row_dual), [len(self._distances)])
+        # The rows are those of records, then those of cuts. HiGHS has duals of cuts below 0.
+        prices, duals = np.split(np.array(solution.row_dual), [len(self._squares)])
         self.cut_duals = np.maximum(-duals, 0.0)
         self.shares = np.array(solution.col_value)
         pricing = with_cuts(pricing._replace(prices=prices), self.cuts, self.cut_duals)
@@ -116,7 +119,7 @@ class Master:
         columns = np.union1d(self.columns_within_gap(relaxation), incumbent)
         count = len(columns)
 
-        programme = begin_programme(len(self._distances))
+        programme = begin_programme(len(self._squares))
         add_rows(programme, len(self.cuts))
         self._add_columns(programme, columns.tolist(), 1.0)
         places = np.arange(count, dtype=np.int32)
@@ -130,7 +133,7 @@ class Master:
         solve_programme(programme, watch, checks)
         optimal = programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
         values = np.array(programme.getSolution().col_value)
-        chosen = columns[np.flatnonzero(values > 0.5)]
+        chosen = columns[np.flatnonzero(values > 0.5)]  # 0 or 1, but for rounding
 
         # Without a solution the incumbent stays.
         labels = self._incumbent.copy()
@@ -146,13 +149,13 @@ class Master:
             return
 
         # The rows of each column: its records, and the cuts with two or more of them.
-        first_cut_row = len(self._distances)
+        first_cut_row = len(self._squares)
         rows_of_columns = []
         for column in columns:
             group = self.groups[column]
             cuts_of_members = chain.from_iterable(self._cuts_of_record[member] for member in group)
             members_of_cut = Counter(cuts_of_members)
-            cut_rows = [first_cut_row + cut for cut, held in members_of_cut.items() if held > 1]
+            cut_rows = [first_cut_row + cut for cut, count in members_of_cut.items() if count > 1]
             rows_of_columns.append([*group, *cut_rows])
 
         lengths = np.array([len(rows) for rows in rows_of_columns])
@@ -165,7 +168,7 @@ class Master:
             len(rows),
             (np.cumsum(lengths) - lengths).astype(np.int32),  # where the rows of each begin
             rows,
-            np.ones(len(rows)),
+            np.ones(len(rows)),  # what a column counts in each of its rows
         )
 
 
@@ -192,9 +195,9 @@ def add_rows(
         np.full(count, least),
         np.ones(count),
         held.nnz,
-        held.indptr[:-1].astype(np.int32),
+        held.indptr[:-1].astype(np.int32),  # where the columns of each row begin
         held.indices.astype(np.int32),
-        np.ones(held.nnz),
+        np.ones(held.nnz),  # what each of them counts
     )
 
 
@@ -213,16 +216,16 @@ def solve_programme(
 
 def _run(programme: highspy.Highs, checks: float, stop: Event) -> highspy.HighsStatus:
     """Solve a programme, or break off for good: HiGHS will not take it up again."""
-    checked = 0
+    checks_made = 0
 
     def check_simplex(event: highspy.HighsCallbackEvent) -> None:
         if stop.is_set():
             event.interrupt()
 
     def check_branches(event: highspy.HighsCallbackEvent) -> None:
-        nonlocal checked
-        checked += 1
-        if stop.is_set() or checked > checks:
+        nonlocal checks_made
+        checks_made += 1
+        if stop.is_set() or checks_made > checks:
             event.interrupt()
 
     programme.cbSimplexInterrupt.subscribe(check_simplex)

@@ -48,20 +48,20 @@ class FoundGroups(NamedTuple):
 
 def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
     """Lay out records for pricing, without cuts; the price of each is 0."""
-    distances = cdist(records, records, "sqeuclidean")
-    others = distances.copy()
-    np.fill_diagonal(others, 0.0)  # exactly: each is its own nearest
-    others.sort(axis=1)
+    squares = cdist(records, records, "sqeuclidean")
+    rising = squares.copy()
+    np.fill_diagonal(rising, 0.0)  # exactly: each is its own nearest
+    rising.sort(axis=1)
     return PricingProblem(
-        distances=distances,
-        halves=others[:, : 2 * k - 1].cumsum(axis=1) / 2.0,
+        squares=squares,
+        half_sums=rising[:, : 2 * k - 1].cumsum(axis=1) / 2.0,
         subjects=subjects,
         prices=np.zeros(len(records)),
         k=k,
         cuts=np.zeros((0, 3), dtype=np.int64),
         cut_duals=np.zeros(0),
         first_cut=np.zeros(len(records) + 1, dtype=np.int64),
-        cuts_of=np.zeros(0, dtype=np.int64),
+        cuts_by_record=np.zeros(0, dtype=np.int64),
     )
 
 
@@ -69,12 +69,14 @@ def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> Pricing
     """Set subset-row cuts, (t, 3), and their duals, (t,), which a group with two records pays."""
     cuts = cuts[cut_duals > 0.0]
     cut_duals = cut_duals[cut_duals > 0.0]
-    cuts_per_record = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
+    # Three numbers in turn are the records of one cut.
+    records_of_cuts = cuts.ravel()
+    cuts_per_record = np.bincount(records_of_cuts, minlength=len(pricing.prices))
     return pricing._replace(
         cuts=cuts,
         cut_duals=cut_duals,
         first_cut=np.concatenate([[0], cuts_per_record.cumsum()]),
-        cuts_of=np.argsort(cuts.ravel(), kind="stable") // 3,
+        cuts_by_record=np.argsort(records_of_cuts, kind="stable") // 3,
     )
 
 
@@ -83,13 +85,14 @@ def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr
 
     The groups are of m records.
     """
+    # Sparse matrices of ones and zeros: which records are in which group, and in which cut.
     sizes = [len(group) for group in groups]
-    first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    records = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
-    in_groups = csr_array((np.ones(len(records)), records, first), (len(groups), m))
+    begins = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    records = np.fromiter(chain.from_iterable(groups), np.int64, begins[-1])
+    in_groups = csr_array((np.ones(len(records)), records, begins), (len(groups), m))
 
-    first = np.arange(len(cuts) + 1) * 3
-    in_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), first), (len(cuts), m))
+    begins = np.arange(len(cuts) + 1) * 3
+    in_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), begins), (len(cuts), m))
     records_held = in_groups @ in_cuts.T
     return csr_array(records_held > 1.5)
 
@@ -99,9 +102,9 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
 
     They begin with one of its nearest few; groups of fewer than k subjects are left out.
     """
-    others = pricing.distances.copy()
-    np.fill_diagonal(others, -1.0)  # each record is its own nearest
-    for nearest_first in np.argsort(others, axis=1, kind="stable"):
+    squares = pricing.squares.copy()
+    np.fill_diagonal(squares, -1.0)  # each record is its own nearest
+    for nearest_first in np.argsort(squares, axis=1, kind="stable"):
         for first in range(1, NEAREST + 1):
             for size in (pricing.k, pricing.k + 1):
                 end = first + size - 1
@@ -116,11 +119,12 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
     """Grow a group round each record; return those that earn more than they cost."""
 
     def grow(roots: Ints, _: Event) -> list[Ints]:
-        members = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
+        """Grow the groups of some roots, each in a row of ``members``."""
+        members = np.zeros((len(roots), pricing.half_sums.shape[1]), dtype=np.int64)
         members[:, 0] = roots
         sizes = np.zeros(len(roots), dtype=np.int64)
         grow_groups(pricing, members, sizes, np.empty(len(pricing.prices)))
-        grown = _cut_out(members, sizes)
+        grown = _groups_in_rows(members, sizes)
         return [group for group in grown if earnings(pricing, group) > LEAST_EARNINGS]
 
     roots = np.arange(len(pricing.prices))
@@ -136,10 +140,10 @@ def search_best(
     """
 
     def best(roots: Ints, _: Event) -> FoundGroups:
-        search = room_for(pricing, len(roots), every=False)
+        search = room_for(pricing, len(roots), finds_all=False)
         at_most = np.empty(len(roots))
-        complete, _count = search_groups(pricing, search, roots, least, nodes, at_most)
-        return FoundGroups(_cut_out(search.results, search.sizes), at_most, complete)
+        complete = search_groups(pricing, search, roots, least, nodes, at_most)
+        return FoundGroups(_groups_in_rows(search.results, search.sizes), at_most, complete)
 
     return _searched_round_each(pricing, best, watch)
 
@@ -153,23 +157,24 @@ def groups_within(
     """
 
     def within(roots: Ints, stop: Event) -> FoundGroups:
-        search = room_for(pricing, room, every=True)
+        search = room_for(pricing, room, finds_all=True)
         at_most = np.full(len(roots), np.inf)
         groups: list[Ints] = []
-        at_full_gap = 0
+        all_at_full_gap = True
         for place, root in enumerate(roots):
             root_at_most = at_most[place : place + 1]  # which the search fills in
             for halving in range(HALVINGS):
                 least = -gap / 2**halving
-                complete, _ = search_groups(
+                complete = search_groups(
                     pricing, search, np.array([root]), least, PRICING_NODES, root_at_most
                 )
+                if halving == 0 and not complete:
+                    all_at_full_gap = False
                 if complete:
-                    groups += _cut_out(search.results, search.sizes)
-                    at_full_gap += halving == 0
+                    groups += _groups_in_rows(search.results, search.sizes)
                 if complete or stop.is_set():
                     break
-        return FoundGroups(groups, at_most, complete=at_full_gap == len(roots))
+        return FoundGroups(groups, at_most, complete=all_at_full_gap)
 
     return _searched_round_each(pricing, within, watch)
 
@@ -186,6 +191,6 @@ def _searched_round_each(
     )
 
 
-def _cut_out(members: Ints, sizes: Ints) -> list[Ints]:
-    """Return the groups in rows of ``members`` that have a size; the rest of a row is room."""
+def _groups_in_rows(members: Ints, sizes: Ints) -> list[Ints]:
+    """Return the groups in rows of ``members``, but for those of size 0; behind each is room."""
     return [members[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

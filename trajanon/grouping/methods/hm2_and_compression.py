@@ -7,6 +7,7 @@ A path is an order of the records: row numbers, (n,). With compression c the pat
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
+from math import ceil
 
 import numpy as np
 
@@ -98,19 +99,21 @@ def find_paths(problem: Problem) -> list[Ints]:
         return [_short_path(problem)]
 
     settings = problem.settings
-    city, route = _route_through_cities(problem, c, DISTANCE_METHODS[settings.compress_by])
+    cities, route = _route_through_cities(problem, c, DISTANCE_METHODS[settings.compress_by])
     place_on_route = np.empty(len(route), dtype=np.int64)
     place_on_route[route] = np.arange(len(route))
+    place_of_city = place_on_route[cities]  # of each record, (n,)
 
     # What the members of a city are ordered by; standardised records have their centroid at 0.
-    rows = np.arange(len(city))
+    rows = np.arange(len(cities))
     keys = {"distance": (problem.records**2).sum(axis=1), "row": rows}
     signs = {"forward": 1, "backward": -1}
 
     expansions = [name for name in keys if settings.expansion in (name, "both")]
     directions = [name for name in signs if settings.direction in (name, "both")]
+    # Records are sorted by the place of their city, in it by the key, and then by row.
     return [
-        np.lexsort((rows, keys[expansion], signs[direction] * place_on_route[city]))
+        np.lexsort((rows, keys[expansion], signs[direction] * place_of_city))
         for expansion, direction in product(expansions, directions)
     ]
 
@@ -118,18 +121,18 @@ def find_paths(problem: Problem) -> list[Ints]:
 def _route_through_cities(
     problem: Problem, c: int, group: Callable[[Problem], Ints]
 ) -> tuple[Ints, Ints]:
-    """Group c records or more to a city, and find a path through the cities.
+    """Group c records or more to a city by the method ``group``, and find a path through cities.
 
-    Returns the city of each record, (n,), and the order of the cities on the path.
+    Returns the number of each record's city, (n,), and the cities in the order of the path.
     """
     n = len(problem.records)
-    city = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
-    cities = group_means(problem.records, city)
+    cities = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
+    centroids = group_means(problem.records, cities)
     problem_of_cities = replace(
         problem,
-        records=cities,
-        subjects=np.arange(len(cities)),
-        k=max(-(-problem.k // c), 2),  # cities that make a group of k records
+        records=centroids,
+        subjects=np.arange(len(centroids)),
+        k=max(ceil(problem.k / c), 2),  # cities that make a group of k records
         neighbours=None,
     )
 
@@ -137,7 +140,7 @@ def _route_through_cities(
     # A route may be found in either direction: forward begins at the end with the lower number.
     if route[0] > route[-1]:
         route = route[::-1]
-    return city, route
+    return cities, route
 
 
 def _short_path(problem: Problem) -> Ints:

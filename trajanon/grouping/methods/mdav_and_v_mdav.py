@@ -42,16 +42,16 @@ class Remaining:
         self._pack()
 
     def _pack(self) -> None:
-        """Copy the remaining records side by side."""
+        """Copy the remaining records side by side: their rows, subjects and numbers."""
         self._rows = self.rows
-        self._packed_subjects = self.problem.subjects[self._rows]
+        self._subjects = self.problem.subjects[self._rows]
         records = self.problem.records[self._rows]
         self._minus_twice = np.ascontiguousarray(-2.0 * records.T)  # (p, packed)
 
-        # Where near records are looked for, those that got a group since are infinitely far; where
-        # far ones are, infinitely near.
-        self._squares_if_near = (records**2).sum(axis=1)
-        self._squares_if_far = self._squares_if_near.copy()
+        # Squared norms, (packed,). Where near records are looked for, those that got a group since
+        # are infinitely far; where far ones are, infinitely near.
+        self._norms_if_near = (records**2).sum(axis=1)
+        self._norms_if_far = self._norms_if_near.copy()
 
     @property
     def rows(self) -> Ints:
@@ -68,32 +68,37 @@ class Remaining:
 
     def farthest(self, point: Floats) -> int:
         """Find the remaining record farthest from a point, (p,), the first of equals."""
-        # |x - y|² less |y|², by one product with all records: fast, but rounded. Those that may be
-        # the farthest are then measured exactly, as ties decide which groups are formed.
-        away = point @ self._minus_twice
-        away += self._squares_if_far
-        candidates = (away >= away.max() - self._rounding(point)).nonzero()[0]
+        # |x - y|² less |y|² of all records x and the point y, by one product: fast, but rounded.
+        # Those that may be the farthest are then measured exactly, as ties decide which groups are
+        # formed.
+        rounded = point @ self._minus_twice
+        rounded += self._norms_if_far
+        candidates = (rounded >= rounded.max() - self._rounding(point)).nonzero()[0]
         squares = self._exact_squares(candidates, point)
         self._all_equal |= len(candidates) == self.count and not squares.any()
         return int(self._rows[candidates[squares.argmax()]])
 
     def nearest_of_other_subjects(self, centre: int, count: int) -> Ints:
-        """Find the records nearest to one, each of another subject, the first of equals."""
+        """Find the ``count`` records nearest to one, the centre, each of another subject.
+
+        Of equals the first one is taken.
+        """
+        # As in `farthest`, rounded first.
         point = self.problem.records[centre]
-        away = point @ self._minus_twice
-        away += self._squares_if_near
+        rounded = point @ self._minus_twice
+        rounded += self._norms_if_near
 
         # A subject may have several of the nearest: then twice as many are looked at.
         looked_at = count
         while True:
             looked_at = min(2 * looked_at, self.count)
-            limit = np.partition(away, looked_at - 1)[looked_at - 1] + self._rounding(point)
-            candidates = (away <= limit).nonzero()[0]
-            by_distance = np.argsort(self._exact_squares(candidates, point), kind="stable")
-            nearest = candidates[by_distance[:looked_at]]
+            limit = np.partition(rounded, looked_at - 1)[looked_at - 1] + self._rounding(point)
+            candidates = (rounded <= limit).nonzero()[0]
+            nearest_first = np.argsort(self._exact_squares(candidates, point), kind="stable")
+            nearest = candidates[nearest_first[:looked_at]]
 
             record_of_subject: dict[int, int] = {}
-            subjects = self._packed_subjects[nearest].tolist()
+            subjects = self._subjects[nearest].tolist()
             for subject, record in zip(subjects, self._rows[nearest].tolist(), strict=True):
                 record_of_subject.setdefault(subject, record)
             record_of_subject.pop(int(self.problem.subjects[centre]), None)
@@ -136,16 +141,16 @@ class Remaining:
         self._subject_count -= int(np.count_nonzero(self._records_of_subject[subjects] == 0))
 
         places = np.searchsorted(self._rows, members)
-        self._squares_if_near[places] = np.inf
-        self._squares_if_far[places] = -np.inf
+        self._norms_if_near[places] = np.inf
+        self._norms_if_far[places] = -np.inf
         if self.count < _LEAST_SHARE_PACKED * len(self._rows):
             self._pack()
 
     def join_nearest_groups(self) -> Ints:
         """Put each remaining record into the group with the nearest centroid; return all labels."""
         records = self.problem.records
-        grouped = self.labels >= 0
-        centroids = group_means(records[grouped], self.labels[grouped])
+        has_group = self.labels >= 0
+        centroids = group_means(records[has_group], self.labels[has_group])
         for record in self.rows:
             squares = ((centroids - records[record]) ** 2).sum(axis=1)
             self.labels[record] = int(squares.argmin())

@@ -14,6 +14,7 @@ import numpy as np
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import Effort
 from trajanon.common.progress import silent
+from trajanon.grouping.loss import members_of_groups
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.problem import Problem
@@ -70,19 +71,19 @@ def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     from scipy.sparse import csr_array  # nothing else of the usual search needs it
 
     n = len(problem.records)
-    near = problem.settings.path_neighbours == "near"
-    most_steps = problem.k - 1 if near else 1
+    counts_near_ones = problem.settings.path_neighbours == "near"
+    most_steps = problem.k - 1 if counts_near_ones else 1
     steps = range(1, min(most_steps, n - 1) + 1)
     counts = csr_array((n, n), dtype=np.int64)
 
-    waiting = iter(paths)
-    while batch := list(islice(waiting, _PATHS_PER_COUNT)):
+    paths_left = iter(paths)
+    while batch := list(islice(paths_left, _PATHS_PER_COUNT)):
         orders = np.array(batch)
         earlier = np.concatenate([orders[:, :-step].ravel() for step in steps])
         later = np.concatenate([orders[:, step:].ravel() for step in steps])
-        pairs = csr_array((np.ones(len(earlier), np.int64), (earlier, later)), (n, n))
+        meetings = csr_array((np.ones(len(earlier), np.int64), (earlier, later)), (n, n))
         # The next ones alone are counted in one direction: which record follows the other.
-        counts = counts + pairs + pairs.T if near else counts + pairs
+        counts = counts + meetings + meetings.T if counts_near_ones else counts + meetings
     return group_by_counts(problem, csr_array(counts))
 
 
@@ -97,29 +98,30 @@ def group_by_counts(problem: Problem, counts: "csr_array") -> Ints:
 
     groups: list[list[int]] = []
     loose: list[int] = []  # records of groups that found no k-th one
-    waiting = np.ones(len(subjects), dtype=np.bool_)
+    is_waiting = np.ones(len(subjects), dtype=np.bool_)
     for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
-        if not waiting[i] or not waiting[j] or subjects[i] == subjects[j]:
+        if not is_waiting[i] or not is_waiting[j] or subjects[i] == subjects[j]:
             continue
 
         # Records that follow i, and that j follows: counts of one direction are not symmetric. The
         # one that is counted most often joins, if it waits and is of a new subject.
-        near = vstack([counts[[i]], counts_by_second[[j]]], format="csr")
+        near_counts = vstack([counts[[i]], counts_by_second[[j]]], format="csr")
+        near = near_counts.indices  # row numbers, one for each count
         group = [int(i), int(j)]
         while len(group) < problem.k:
-            may_join = waiting[near.indices] & ~np.isin(subjects[near.indices], subjects[group])
+            may_join = is_waiting[near] & ~np.isin(subjects[near], subjects[group])
             if not may_join.any():
                 break
-            group.append(int(near.indices[may_join][near.data[may_join].argmax()]))
+            group.append(int(near[may_join][near_counts.data[may_join].argmax()]))
 
         # Records of a group that stayed too small begin no other one; they are placed in the end.
-        waiting[group] = False
+        is_waiting[group] = False
         if len(group) == problem.k:
             groups.append(group)
         else:
             loose += group
-    waiting[loose] = True
-    groups = _with_loose_records(problem, groups, np.flatnonzero(waiting))
+    is_waiting[loose] = True
+    groups = _with_loose_records(problem, groups, np.flatnonzero(is_waiting))
 
     labels = np.empty(len(subjects), dtype=np.int64)
     for number, group in enumerate(groups):
@@ -130,14 +132,15 @@ def group_by_counts(problem: Problem, counts: "csr_array") -> Ints:
 def _with_loose_records(problem: Problem, groups: list[list[int]], loose: Ints) -> list[list[int]]:
     """Put loose records into the nearest groups, up to 2k - 1 records, or else group them by MDAV.
 
-    Where they are too few subjects for a group, groups may get larger.
+    Where they are of too few subjects for a group, groups may get larger. Groups are lists of row
+    numbers, and ``loose`` are row numbers; returned are all groups.
     """
     k = problem.k
     room = sum(max(2 * k - 1 - len(group), 0) for group in groups)
     _, subjects = np.unique(problem.subjects[loose], return_inverse=True)
     if len(loose) > room and subjects.max(initial=-1) + 1 >= k:
         labels = mdav(Problem(records=problem.records[loose], subjects=subjects, k=k))
-        return groups + [loose[labels == group].tolist() for group in range(labels.max() + 1)]
+        return groups + [loose[rows].tolist() for rows in members_of_groups(labels)]
 
     largest = 2 * k - 1 if len(loose) <= room else len(problem.records)
     centroids = np.array([problem.records[group].mean(axis=0) for group in groups])

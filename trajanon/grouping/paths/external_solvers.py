@@ -17,7 +17,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.grouping.paths.travelling_salesman import from_any_start, shortest
+from trajanon.grouping.paths.travelling_salesman import from_any_start, shortest_of_few
 from trajanon.grouping.problem import Problem
 
 PROBLEM = "problem.tsp"  # the file of distances that a command reads in its folder
@@ -126,7 +126,7 @@ def _path_by_solver(solver: str, command: Sequence[str], problem: Problem) -> In
             f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
         )
     if n < FEWEST:
-        return shortest(records)
+        return shortest_of_few(records)
     if (records == records[0]).all():
         return np.arange(n)  # no distance to scale by
 
@@ -199,7 +199,7 @@ def _run(command: Sequence[str], folder: Path) -> str:
                 # Concorde would sleep for an hour now, for a debugger.
                 if last_line.startswith("FATAL ERROR"):
                     break
-            else:
+            else:  # its output ended by itself
                 process.wait()
         finally:
             # It writes no more when the folder is removed.

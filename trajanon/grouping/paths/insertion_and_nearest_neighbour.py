@@ -53,7 +53,8 @@ from trajanon.grouping.problem import Problem
 _NEIGHBOURS_LISTED = 32  # of each record; where a walk has met them all, it searches all records
 _WALKS_PER_REPORT = 100  # between two reports of progress, and two chances to interrupt
 
-# Which city is inserted next: the kernel multiplies differences of distance by the first three.
+# The rules, by which city is inserted next. The first three are the numbers that a kernel
+# multiplies differences of distance by; the fourth has a kernel of its own.
 NEAREST = -1
 FARTHEST = 1
 ARBITRARY = 0
@@ -61,33 +62,33 @@ CHEAPEST = None
 
 
 def insertion(rule: int | None) -> Heuristic:
-    """Return the heuristic that inserts cities by a rule, as `path_by_insertion` does."""
+    """Return the heuristic that inserts cities in random order by a rule."""
 
     @from_any_start
     def path(problem: Problem) -> Ints:
-        records = problem.records
-        # All cities, the dummy among them, in random order.
-        return path_by_insertion(records, problem.random.permutation(len(records) + 1), rule)
+        # All cities, the dummy among them.
+        cities = problem.random.permutation(len(problem.records) + 1)
+        return path_by_insertion(problem.records, cities, rule)
 
     return path
 
 
-def path_by_insertion(records: Floats, turn: Ints, rule: int | None) -> Ints:
-    """Grow a tour from the first city in ``turn``, (n + 1,), and cut it at the dummy, number n.
+def path_by_insertion(records: Floats, cities: Ints, rule: int | None) -> Ints:
+    """Grow a tour from the first of all cities, (n + 1,), and cut it at the dummy, number n.
 
-    The rule says which city is next: ``NEAREST``, ``FARTHEST``, ``CHEAPEST``, or the first in turn
-    (``ARBITRARY``). Of equals, the first in turn is next.
+    The rule says which city is next: ``NEAREST``, ``FARTHEST``, ``CHEAPEST``, or the first
+    (``ARBITRARY``). Of equals, the first is next.
     """
     n = len(records)
     # A tour of one city, which follows itself; all else is room that the kernels fill in.
     tour = GrowingTour(
         records=records,
-        start=turn[0],
-        following=np.full(n + 1, turn[0]),
-        place=np.empty(n + 1, dtype=np.int64),
-        longer=np.empty(n + 1),
+        start=cities[0],
+        following=np.full(n + 1, cities[0]),
+        best_before=np.empty(n + 1, dtype=np.int64),
+        lengthening=np.empty(n + 1),
     )
-    waiting = turn[1:].copy()
+    waiting = cities[1:].copy()
     if rule is CHEAPEST:
         insert_cheapest(tour, waiting)
     else:
@@ -146,8 +147,7 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     # The first record of a path is any but its last, so one of n - 1 numbers is drawn; those from
     # the last record on are then one too low.
     starts = problem.random.integers(np.where(ends < 0, n, n - 1))
-    skips_end = (ends >= 0) & (starts >= ends)
-    starts += skips_end
+    starts[(ends >= 0) & (starts >= ends)] += 1
     return _shortest_walk(problem, starts, ends)
 
 
@@ -164,7 +164,8 @@ def _from_every_other(problem: Problem) -> Ints:
 def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
     """Walk from each start, ever to the nearest record left; return the shortest path.
 
-    A walk keeps the record in ``ends`` for its last step; with -1 it ends at any record.
+    ``starts`` and ``ends`` are records, (w,). A walk keeps its end for the last step; with -1 it
+    ends at any record.
     """
     records = problem.records
     n = len(records)
@@ -176,8 +177,8 @@ def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
     walks = Walks(
         records=records,
         neighbours=neighbours,
-        near=distances,
-        waiting=np.empty(n, dtype=np.bool_),
+        distances=distances,
+        is_waiting=np.empty(n, dtype=np.bool_),
         order=np.empty(n, dtype=np.int64),
         best=np.empty(n, dtype=np.int64),
     )

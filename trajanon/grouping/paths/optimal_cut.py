@@ -16,10 +16,10 @@ from trajanon.grouping.problem import Problem
 
 def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Cut each path, and return the labels of the cut that loses least, and its path."""
-    cuts = [(cut_path(problem, path), path) for path in paths]
-    if len(cuts) == 1:
-        return cuts[0]
-    return min(cuts, key=lambda cut: sse(problem.records, cut[0]))
+    labels_and_paths = [(cut_path(problem, path), path) for path in paths]
+    if len(labels_and_paths) == 1:
+        return labels_and_paths[0]
+    return min(labels_and_paths, key=lambda cut: sse(problem.records, cut[0]))
 
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
@@ -28,14 +28,14 @@ def cut_path(problem: Problem, path: Ints) -> Ints:
     latest = latest_starts(problem.subjects[path], problem.k)
 
     # Of the first 0, 1, ..., n places: the least SSE when they are cut, and where the last of their
-    # groups then starts.
+    # groups then starts. None are cut without a loss; the kernel fills in the others.
     cost = np.full(n + 1, np.inf)
     cost[0] = 0.0
     best_start = np.zeros(n + 1, np.int64)
 
-    to_later = np.zeros(n)  # from each place: squared distances to later ones, room for the kernel
+    squares_to_later = np.zeros(n)  # room for the kernel
     is_start = np.zeros(n, np.bool_)
-    mark_optimal_cut(problem.records, path, latest, to_later, cost, best_start, is_start)
+    mark_optimal_cut(problem.records, path, latest, squares_to_later, cost, best_start, is_start)
 
     labels = np.empty(n, np.int64)
     labels[path] = np.cumsum(is_start) - 1
@@ -49,5 +49,6 @@ def latest_starts(subjects: Ints, k: int) -> Ints:
     ``subjects`` are in the order of the path.
     """
     latest = np.empty_like(subjects)
-    fill_latest_starts(subjects, k, np.zeros(int(subjects.max()) + 1, np.int64), latest)
+    member_counts = np.zeros(int(subjects.max()) + 1, np.int64)  # of each subject
+    fill_latest_starts(subjects, k, member_counts, latest)
     return latest

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import chain, pairwise, permutations
+from math import ceil
 from threading import Event
 from typing import NamedTuple
 
@@ -28,7 +29,8 @@ FEWEST_FOR_MOVES = 5
 """Fewer records are tried in every order: a kick needs two stretches."""
 
 NEIGHBOURS = 16
-"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA)."""
+"""Near records of each record, to which it may be linked. Ten are too few for the table EIA, where
+the twelve months of a utility fill one another's lists."""
 
 PATH_BLOCK = 1_000
 """Records of a block of a large table, about: the time to join links grows with its square."""
@@ -37,9 +39,7 @@ _STEPS_PER_SUM = 10_000  # whose lengths a thread adds up at once
 _LISTS_PER_PART = 500  # whose distances a thread measures at once
 _KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
 _JOURNAL = 100_000  # reversals of a stretch that can be taken back
-_FARTHEST_EXPONENT = (
-    10  # a tour leads no farther than 2 to this from the mean, in standard deviations
-)
+_FARTHEST_EXPONENT = 10  # farther than 2^10 standard deviations from the mean, records are scaled
 
 _TASK = "Finding a short path"
 
@@ -51,7 +51,7 @@ class NearLists(NamedTuple):
     """The nearest records of each record, (n, c), the nearest first, and how far they are."""
 
     nearest: Ints
-    away: Floats  # distances, not squared; infinite where there is no such record
+    distances: Floats  # not squared; infinite where there is no such record
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
@@ -71,17 +71,17 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
         others = np.delete(np.arange(len(records)), start)
         if len(others) == 0:
             return np.array([start], dtype=np.int64)
-        onward = others[search(problem.part(others))]
+        path = others[search(problem.part(others))]
 
-        first_away, last_away = ((records[onward[[0, -1]]] - records[start]) ** 2).sum(axis=1)
-        if last_away < first_away:
-            onward = onward[::-1]
-        return np.append(start, onward)
+        first_square, last_square = ((records[path[[0, -1]]] - records[start]) ** 2).sum(axis=1)
+        if last_square < first_square:
+            path = path[::-1]
+        return np.append(start, path)
 
     return search_from
 
 
-def shortest(records: Floats) -> Ints:
+def shortest_of_few(records: Floats) -> Ints:
     """Find the shortest path through a handful of records, by trying every order."""
     orders = np.array(list(permutations(range(len(records)))))
     distances = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
@@ -93,9 +93,9 @@ def path_length(records: Floats, path: Ints) -> float:
     """Measure the length of a path through standardised records."""
 
     def length(steps: Ints, stop: Event) -> float:
-        """Add up the lengths of steps: step i leads from place i to the next one."""
-        from_last = np.diff(records[path[steps[0] : steps[-1] + 2]], axis=0)
-        return float(np.sqrt((from_last**2).sum(axis=1)).sum())
+        """Add up the lengths of steps that follow one another: i leads from place i to i + 1."""
+        differences = np.diff(records[path[steps[0] : steps[-1] + 2]], axis=0)
+        return float(np.sqrt((differences**2).sum(axis=1)).sum())
 
     return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _STEPS_PER_SUM))
 
@@ -162,20 +162,21 @@ def path_through(records: Floats, labels: Ints) -> Ints:
         group_records = records[rows]
         if pieces:
             last = records[pieces[-1][-1]]
-            first = int(((group_records - last) ** 2).sum(axis=1).argmin())
+            entry = int(((group_records - last) ** 2).sum(axis=1).argmin())
         else:
-            first = farthest(group_records, np.arange(len(rows)), records.mean(axis=0))
-        pieces.append(rows[walk_to_nearest(group_records, first)])
+            entry = farthest(group_records, np.arange(len(rows)), records.mean(axis=0))
+        pieces.append(rows[walk_to_nearest(group_records, entry)])
     return np.concatenate(pieces)
 
 
-def walk_to_nearest(points: Floats, first: int, rows: Ints | None = None) -> Ints:
-    """Walk from a point, (p,), ever to the nearest left: of these rows, the first among them.
+def walk_to_nearest(points: Floats, first_row: int, rows: Ints | None = None) -> Ints:
+    """Walk through points, (n, p), from that in ``first_row`` ever to the nearest one left.
 
-    Without rows through all points, (n, p).
+    Only the points in ``rows`` are met, of which it is one; without rows all. Returns the rows in
+    the order of the walk.
     """
     rows = np.arange(len(points)) if rows is None else rows
-    first_and_others = np.append(first, rows[rows != first])
+    first_and_others = np.append(first_row, rows[rows != first_row])
 
     # Each point is a fragment of its own, without links.
     no_links = np.full((len(points), 2), -1)
@@ -183,9 +184,10 @@ def walk_to_nearest(points: Floats, first: int, rows: Ints | None = None) -> Int
 
 
 def _walk_along_fragments(points: Floats, links: Ints, ends: Ints, count: int) -> Ints:
-    """Walk through pieces of a path from the first of their ends, on to the nearest free end.
+    """Walk along fragments of a path from the first of their ends, on to the nearest free end.
 
-    ``links`` are the one or two points linked with each, (n, 2), or -1; ``count`` points are met.
+    ``links`` are the one or two points linked with each, (n, 2), or -1; the walk meets ``count``
+    points, and is returned, (count,).
     """
     order = np.empty(count, dtype=np.int64)
     is_met = np.zeros(len(points), dtype=np.bool_)
@@ -194,7 +196,7 @@ def _walk_along_fragments(points: Floats, links: Ints, ends: Ints, count: int) -
 
 
 def outermost(points: Floats) -> int:
-    """Find the point farthest from the centroid of all."""
+    """Find the row of the point farthest from the centroid of all."""
     # Two points are equally far from it: rounding must not choose.
     if len(points) == 2:
         return 0
@@ -219,8 +221,8 @@ def or_opt(problem: Problem) -> Ints:
     if problem.neighbours_if_large is not None:
         return _path_in_blocks(problem, problem.neighbours_if_large.approximate)
 
-    near = near_lists(problem.records, problem.neighbours)
-    return _shortened(problem, partial(greedy_path, problem.records, near), near, or_opt=True)
+    lists = near_lists(problem.records, problem.neighbours)
+    return _shortened(problem, partial(greedy_path, problem.records, lists), lists, or_opt=True)
 
 
 @from_any_start
@@ -233,7 +235,8 @@ def two_opt(problem: Problem) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
     """
-    return _shortened(problem, partial(nearest_neighbour, problem), or_opt=False)
+    lists = near_lists(problem.records)
+    return _shortened(problem, partial(nearest_neighbour, problem), lists, or_opt=False)
 
 
 @from_any_start
@@ -254,7 +257,7 @@ def mdav_lk(problem: Problem) -> Ints:
     records = problem.records
     n = len(records)
     if n < FEWEST_FOR_MOVES:
-        return shortest(records)
+        return shortest_of_few(records)
 
     path = through_groups(mdav)(problem, None)
     tour = tour_through(records, path, near_lists(records), problem.random)
@@ -265,14 +268,14 @@ def mdav_lk(problem: Problem) -> Ints:
 
 
 def _shortened(
-    problem: Problem, find_first: Callable[[], Ints], near: NearLists | None = None, *, or_opt: bool
+    problem: Problem, find_first: Callable[[], Ints], lists: NearLists, *, or_opt: bool
 ) -> Ints:
-    """Find a first path, and shorten it by 2-opt moves; or by or-opt moves and kicks as well."""
+    """Find a first path, and shorten it by 2-opt moves; if ``or_opt``, by those and kicks, too."""
     records = problem.records
     if len(records) < FEWEST_FOR_MOVES:
-        return shortest(records)
+        return shortest_of_few(records)
 
-    tour = tour_through(records, find_first(), near or near_lists(records), problem.random)
+    tour = tour_through(records, find_first(), lists, problem.random)
     shorten(tour, or_opt, 0)
     if or_opt:
         kicks = problem.budget.kicks_per_record * len(records)
@@ -293,22 +296,24 @@ def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
     nearest = neighbours_of(records, NEIGHBOURS, known)
 
     def distances(rows: Ints, stop: Event) -> Floats:
-        apart = records[rows, None, :] - records[nearest[rows]]
-        return np.asarray(np.sqrt((apart**2).sum(axis=2)))
+        """Measure how far the neighbours of records are, (rows, c)."""
+        differences = records[rows, None, :] - records[nearest[rows]]
+        return np.asarray(np.sqrt((differences**2).sum(axis=2)))
 
     parts = in_parts(distances, np.arange(len(records)), _LISTS_PER_PART)
     return NearLists(nearest, np.concatenate(parts))
 
 
-def greedy_path(records: Floats, near: NearLists) -> Ints:
+def greedy_path(records: Floats, lists: NearLists) -> Ints:
     """Join records by the shortest links between near ones that make no fork and no circle.
 
-    The pieces are then joined, each to the nearest end of another.
+    The fragments are then joined, each to the nearest end of another.
     """
-    n, count = near.nearest.shape
-    edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
-    shortest_first = np.argsort(near.away.ravel(), kind="stable")
-    shortest_first = shortest_first[: np.isfinite(near.away).sum()]
+    # Infinitely long edges, which come last, lead nowhere.
+    n, count = lists.nearest.shape
+    edges = np.column_stack([np.repeat(np.arange(n), count), lists.nearest.ravel()])
+    shortest_first = np.argsort(lists.distances.ravel(), kind="stable")
+    shortest_first = shortest_first[: np.isfinite(lists.distances).sum()]
 
     # The kernel fills in the links; at first each record is the other end of its own fragment.
     links = np.full((n, 2), -1)
@@ -318,20 +323,22 @@ def greedy_path(records: Floats, near: NearLists) -> Ints:
     return _walk_along_fragments(records, links, ends, n)
 
 
-def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
+def tour_through(
+    records: Floats, path: Ints, lists: NearLists, random: np.random.Generator
+) -> Tour:
     """Make a path a tour through the dummy, and lay it out for the kernels."""
     # Of very far records rounding would pass for a gain, so all are scaled, by a power of two.
     n = len(records)
-    away = near.away
+    distances = lists.distances
     _, exponent = np.frexp(np.abs(records).max())
     if exponent > _FARTHEST_EXPONENT:
         records = np.ldexp(records, _FARTHEST_EXPONENT - exponent)
-        away = np.ldexp(away, _FARTHEST_EXPONENT - exponent)
+        distances = np.ldexp(distances, _FARTHEST_EXPONENT - exponent)
 
     tour = Tour(
         records=records,
-        neighbours=near.nearest,
-        near=away,
+        neighbours=lists.nearest,
+        distances=distances,
         order=np.append(path, n),
         position=np.empty(n + 1, dtype=np.int64),
         queue=np.concatenate([path, [n, 0, n + 1]]),  # all n + 1 cities, from place 0 on
@@ -344,16 +351,16 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
     return tour
 
 
-def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
+def _path_in_blocks(problem: Problem, large: Approximate) -> Ints:
     """Find a path through a large table: block by block, each entered at its nearer end.
 
     A block is a number of leaves of a tree that follow each other.
     """
-    n = len(near.order)
+    n = len(large.order)
     place_in_order = np.empty(n, dtype=np.int64)
-    place_in_order[near.order] = np.arange(n)
-    leaves_per_block = max(PATH_BLOCK * (len(near.borders) - 1) // n, 1)
-    block_borders = np.append(near.borders[:-1:leaves_per_block], n)
+    place_in_order[large.order] = np.arange(n)
+    leaves_per_block = max(PATH_BLOCK * (len(large.borders) - 1) // n, 1)
+    block_borders = np.append(large.borders[:-1:leaves_per_block], n)
 
     def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
         """Find the path through each block of a batch."""
@@ -361,38 +368,40 @@ def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
         for begin, end in pairwise(batch_borders):
             if stop.is_set():
                 raise KeyboardInterrupt
-            rows = near.order[begin:end]
-            block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
-            lists = _lists_within_block(near, rows, place_in_order[near.nearest[rows]] - begin)
+            rows = large.order[begin:end]
+            lists = _lists_within_block(large, rows, place_in_order[large.nearest[rows]] - begin)
+            # A path asks for no subjects, and a block has no budget for kicks.
+            block = Problem(records=large.points[rows], subjects=rows, k=problem.k)
             find_first = partial(greedy_path, block.records, lists)
             paths.append(rows[_shortened(block, find_first, lists, or_opt=True)])
         return paths
 
     # Batches share a border, at which one ends and the next begins.
-    size = -(-len(block_borders) // BATCHES)
+    blocks_per_batch = ceil(len(block_borders) / BATCHES)
     jobs = [
-        partial(paths_of, block_borders[first : first + size + 1])
-        for first in range(0, len(block_borders) - 1, size)
+        partial(paths_of, block_borders[first : first + blocks_per_batch + 1])
+        for first in range(0, len(block_borders) - 1, blocks_per_batch)
     ]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
-    return joined_paths(near.points, list(chain.from_iterable(batches)))
+    return joined_paths(large.points, list(chain.from_iterable(batches)))
 
 
-def _lists_within_block(near: Approximate, rows: Ints, places: Ints) -> NearLists:
+def _lists_within_block(large: Approximate, rows: Ints, places: Ints) -> NearLists:
     """Return the near lists of a block's rows, with the places of neighbours in the block.
 
     ``places`` are counted from its first record, (rows, c): neighbours outside, whose places are
     not in the block, go last, infinitely far.
     """
     is_outside = (places < 0) | (places >= len(rows))
-    away = np.where(is_outside, np.inf, np.sqrt(near.squared[rows]))
+    distances = np.where(is_outside, np.inf, np.sqrt(large.squares[rows]))
+    # In place of a neighbour outside stands the record itself, to which no link is made.
     nearest = np.where(is_outside, np.arange(len(rows))[:, None], places)
 
     inside_first = np.argsort(is_outside, axis=1, kind="stable")
     return NearLists(
         nearest=np.take_along_axis(nearest, inside_first, axis=1),
-        away=np.take_along_axis(away, inside_first, axis=1),
+        distances=np.take_along_axis(distances, inside_first, axis=1),
     )
 
 
@@ -401,6 +410,6 @@ def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:
     directed = [paths[0]]
     for path in paths[1:]:
         last = points[directed[-1][-1]]
-        begin_away, end_away = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
-        directed.append(path if begin_away <= end_away else path[::-1])
+        begin_square, end_square = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
+        directed.append(path if begin_square <= end_square else path[::-1])
     return np.concatenate(directed)

@@ -310,7 +310,7 @@ def shared_input(problem: Problem, labels: Ints) -> Shared:
 
     if (large := problem.neighbours_if_large) is not None:
         turned = large.turned(DROPPED_SHARE * lost)
-        squared = large.approximate.squared.T
+        squared = large.approximate.squares.T
         warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))
         return Shared(replace(problem, records=turned), large.nearest, warmth)
 

@@ -11,7 +11,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, dense, places_of_spans
 from trajanon.grouping.loss import group_means
 from trajanon.grouping.problem import Problem, SearchLog
 
@@ -34,9 +34,9 @@ def draw_blocks(
     centroids = group_means(records, labels)
     sizes = np.bincount(labels)
 
-    # Rows group by group; those of group g end before place end[g].
+    # Rows group by group; those of group g begin at place begin[g].
     order = np.argsort(labels, kind="stable")
-    end = np.cumsum(sizes)
+    begin = np.cumsum(sizes) - sizes
 
     # Parts of the groups, and how many blocks each of them makes.
     block_total = -(-len(labels) // (most or BLOCK))
@@ -44,11 +44,7 @@ def draw_blocks(
     while waiting:
         groups, block_number = waiting.pop()
         if block_number == 1 or len(groups) == 1:
-            # How far each record of the block is moved up from its place in the order: then all
-            # places of the block's groups are read in one step.
-            block_sizes = sizes[groups]
-            shift = np.repeat(end[groups] - np.cumsum(block_sizes), block_sizes)
-            yield np.sort(order[shift + np.arange(len(shift))])
+            yield np.sort(order[places_of_spans(begin[groups], sizes[groups])])
             continue
 
         direction = random.normal(size=records.shape[1])

@@ -147,7 +147,7 @@ def build_groups(
     heads["first"] = NONE
     heads["first"][:count] = chained[is_first]
     heads["size"] = np.bincount(labels, minlength=places)
-    heads["different"][:count] = subjects_per_group(labels, subjects)
+    heads["subject_count"][:count] = subjects_per_group(labels, subjects)
 
     # Places without a group, as a stack, the lowest on top; the last number is its height.
     spare = np.flatnonzero(heads["size"] == 0)[::-1]
@@ -178,11 +178,11 @@ def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints
     return Descent(
         groups=groups,
         neighbours=neighbours.astype(np.int32),
-        near=np.empty(c, dtype=np.int64),
-        nearer=np.empty(c, dtype=np.int64),
+        groups_near_record=np.empty(c, dtype=np.int64),
+        groups_near_member=np.empty(c, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
-        bound=np.zeros(3, dtype=np.int64),
+        targets=np.zeros(3, dtype=np.int64),
         along=np.zeros(n),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )

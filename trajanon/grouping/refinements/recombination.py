@@ -184,7 +184,7 @@ def _regroup(
     watch()
     records = region.records
     pricing = pricing_problem(records, region.k, dense(region.subjects))
-    master = Master(pricing.distances, before)
+    master = Master(pricing.squares, before)
     master.add(np.searchsorted(rows, group) for group in pool)
 
     if room:
@@ -220,7 +220,7 @@ def _price(
         return ends is None or not ends.lacks_place(group)
 
     # The bound has a pool of its own, for it needs many columns that no choice ever takes.
-    bounding = Master(pricing.distances, before)
+    bounding = Master(pricing.squares, before)
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))
     relaxation = tighten(bounding, pricing, region.progress, upper=master.incumbent_sse - _TINY)
