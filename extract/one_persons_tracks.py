@@ -21,10 +21,10 @@ from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
 from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import From, traces
 from trajanon.extract.gaps_and_stays import gaps_of, keep
-from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
 from trajanon.extract.sources.trace_pieces import joined_pieces
+from trajanon.extract.trim_ends import RADIUS, Radius, zone_centres
 from trajanon.files.geopackage_geojson_gpx_csv import GPX_HEAD
 from trajanon.release.holder_key import holders_key
 

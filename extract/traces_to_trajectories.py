@@ -27,7 +27,7 @@ from trajanon.extract.points import Points, batch
 from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import circles_of_ends, trim
+from trajanon.extract.trim_ends import circles_of_ends, cut_own_ends
 from trajanon.extract.trips import Trips
 from trajanon.extract.why_dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.trajectories.geodesy import DEGREE
@@ -234,7 +234,7 @@ class Cutter:
     def _shown(self, points: Points) -> Points:
         """Drop the points near the ends of traces and near hidden places."""
         if self.rules.trim_ends:
-            trimmed = trim(points, self.rules, self.circles)
+            trimmed = cut_own_ends(points, self.rules, self.circles)
             points = self._kept("points near the ends of a trace", points, trimmed)
 
         if self.hidden is not None:

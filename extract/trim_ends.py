@@ -1,30 +1,187 @@
-"""Cutting out the ends of traces, which reveal where people live and work.
+"""Circles that hide the ends of traces, and places such as homes.
 
-Around each place where a trace begins, ends, stops or is interrupted, one of `home_zones.Circles`
-is cut out, of two and a half times the radius asked for: all within the radius is cut out, all
-beyond four times it stays, and whoever knows the circle knows of the place only that it lies in a
-disc of the radius.
+A circle does not have its place in the middle: its centre lies off the place by a way that a secret
+key draws. All within `Radius.least` metres of the place is hidden, and whoever knows the circle
+knows of the place only that it is less than `Radius.shift` metres, and the width of a place, from
+its centre.
+
+``extract --trim-ends`` cuts out of each trace the circles of its own ends and stops; ``trim`` cuts
+the circles of all places of one person out of all their tracks.
 """
+
+from cmath import rect
+from hashlib import blake2b
+from itertools import product
+from math import dist, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.extract.gaps_and_stays import keep, stays_of
-from trajanon.extract.home_zones import Circles, Radius
+from trajanon.common.errors import BadInput
+from trajanon.extract.gaps_and_stays import gaps_of, keep, stays_of
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.trajectories.geodesy import radii, wrapped
+from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii, wrapped
 
+_STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays
+_LEAST_RADIUS = 50.0  # metres
+_MOST_RADIUS = 20_000.0
 _SURE = 1.01  # a factor: the error of the plane about each centre is below 1 %
 
 
+class Radius(NamedTuple):
+    """How far a place is hidden, in metres.
+
+    Attributes
+    ----------
+    least
+        All within this distance of a place is hidden, as the crow flies and so along the way.
+    most
+        The distance that is hidden around a place is drawn between ``least`` and this.
+
+    Examples
+    --------
+    >>> from trajanon.extract import Radius
+    >>> Radius(200.0, 500.0).shift
+    300.0
+    """
+
+    least: float = 200.0
+    most: float = 500.0
+
+    @property
+    def shift(self) -> float:
+        """The longest way from a place to the centre of its circle."""
+        return self.most - self.least
+
+    @property
+    def width(self) -> float:
+        """Ends nearer than this to each other are ends at one place."""
+        return self.least / 2.0
+
+    @property
+    def circle(self) -> float:
+        """The radius of the circle."""
+        return self.most + self.width
+
+
+RADIUS = Radius()
+"""How far places are hidden, unless another radius is named."""
+
+
+def radius_of(text: str) -> Radius:
+    """Read two distances, such as 200-500.
+
+    >>> radius_of("300-800")
+    Radius(least=300.0, most=800.0)
+
+    Raises
+    ------
+    BadInput
+        If they are no two numbers, too small or too large, or too near each other to hide a place.
+    """
+    try:
+        least, most = map(float, text.split("-"))
+    except ValueError:
+        raise BadInput(
+            f"`radius` must be two distances in metres such as 200-500 (got {text!r})"
+        ) from None
+
+    if not (least >= _LEAST_RADIUS and 2.0 * least <= most <= _MOST_RADIUS):
+        raise BadInput(
+            f"`radius` must begin at {_LEAST_RADIUS:g} m or more, and end at twice that or more, "
+            f"up to {_MOST_RADIUS:,.0f} m, so that the circle does not show its place "
+            f"(got {text!r})"
+        )
+    return Radius(least, most)
+
+
+class Circles:
+    """The circles of places, numbered as they come; near places have that of the first of them."""
+
+    def __init__(self, radius: Radius, key: bytes, *, share_within: float = 0.0) -> None:
+        """Start without a place.
+
+        Within ``share_within`` metres, two centres lie off their places by the same way: two ways
+        drawn for one home would show more of it. Of one person only: where people share ways,
+        whoever knows one place finds those of the others.
+        """
+        self.radius = radius
+        self.key = key
+        self.share_within = share_within
+        self.places: list[list[float]] = []  # latitude and longitude of the first place in each
+        self._places_in_metres: list[list[float]] = []  # the same in space
+        self._ways: list[complex] = []  # from place to centre: metres east, imaginary north
+        self._circles_of_cube: dict[tuple[int, ...], list[int]] = {}  # cubes of a place's width
+
+    def numbers_of(self, places: Floats) -> Ints:
+        """Return the number of each place's circle, (n,); places are in degrees, (n, 2)."""
+        in_metres = in_space(places, EQUATOR)  # a chord is as good as the way
+        cubes = (in_metres // self.radius.width).astype(np.int64)
+
+        # What is drawn depends on the cell. Half a place's width: no two circles are in one cell.
+        cell = cells(places, max(self.share_within, self.radius.width / 2.0))
+
+        numbers = list[int]()
+        columns = (places.tolist(), in_metres.tolist(), map(tuple, cubes.tolist()), cell.tolist())
+        for place, place_in_metres, cube, cell_number in zip(*columns, strict=True):
+            near = self._near(place_in_metres, cube)
+            numbers.append(min(near, default=len(self.places)))
+            if near:
+                continue
+
+            self._ways.append(self._way(place_in_metres, cell_number))
+            self._circles_of_cube.setdefault(cube, []).append(len(self.places))
+            self.places.append(place)
+            self._places_in_metres.append(place_in_metres)
+        return np.array(numbers, np.int64)
+
+    def centres(self, numbers: Ints) -> Floats:
+        """Return latitude and longitude of the centres of circles, (n, 2)."""
+        places = np.array([self.places[number] for number in numbers]).reshape(-1, 2)
+        way = np.array([self._ways[number] for number in numbers], complex)
+        metres_north, metres_east = radii(np.radians(places[:, 0]))  # of a radian
+        radians = np.column_stack([way.imag / metres_north, way.real / metres_east])
+        return places + np.degrees(radians)
+
+    def _near(self, in_metres: list[float], cube: tuple[int, ...]) -> list[int]:
+        """List the circles whose place is the same; all of them are in cubes next to it."""
+        return [
+            number
+            for near_cube in product(*((side - 1, side, side + 1) for side in cube))
+            for number in self._circles_of_cube.get(near_cube, ())
+            if dist(in_metres, self._places_in_metres[number]) <= self.radius.width
+        ]
+
+    def _way(self, in_metres: list[float], cell: int) -> complex:
+        """Return the way to a centre: the nearest neighbour's, or one drawn evenly over a disc."""
+        if self.share_within and self.places:
+            away = [dist(in_metres, neighbour) for neighbour in self._places_in_metres]
+            if min(away) <= self.share_within:
+                return self._ways[away.index(min(away))]
+
+        digest = blake2b(
+            cell.to_bytes(8, "little", signed=True), key=self.key, person=b"home zones"
+        )
+        turn, share = np.frombuffer(digest.digest()[:16], np.uint64).tolist()
+        return rect(self.radius.shift * sqrt(share / 2.0**64), 2.0 * pi * turn / 2.0**64)
+
+
+# The ends of each trace, of many people.
+
+
 def circles_of_ends(rules: Rules, key: bytes) -> Circles:
-    """Start the circles of an extraction; many people's, so that no two share a way."""
+    """Start the circles of an extraction; many people's, so that no two share a way.
+
+    A circle has two and a half times the radius asked for: all within the radius is cut out, all
+    beyond four times it stays.
+    """
     return Circles(Radius(rules.trim_ends, 2.0 * rules.trim_ends), key)
 
 
-def trim(points: Points, rules: Rules, circles: Circles) -> Points:
+def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
     """Cut out the surroundings of the ends of pieces, and of the places where they stop."""
     if len(points) == 0:
         return points
@@ -63,3 +220,79 @@ def trim(points: Points, rules: Rules, circles: Circles) -> Points:
 
     is_outside = (np.abs(from_centres(points.lat, points.lon, part)) > radius).all(axis=0)
     return keep(points, np.asarray(is_outside), meets)
+
+
+# All places of one person.
+
+
+def zone_centres(
+    points: Points, rules: Rules, radius: Radius, places: Floats, key: bytes
+) -> Floats:
+    """Draw the centres of circles that hide ends of tracks, where they stay again, and places.
+
+    Parameters
+    ----------
+    points
+        One person's tracks, sorted by time; each piece is a track.
+    rules
+        Which speed is impossible, and how long a stay is.
+    radius
+        How far places are hidden.
+    places
+        Further places to hide: latitude and longitude, shape (n, 2).
+    key
+        The holder's: the same place gets the same circle again.
+
+    Returns
+    -------
+    Floats
+        Latitude and longitude, shape (circles, 2); the radius of each is ``radius.circle``.
+    """
+    from scipy.spatial import cKDTree  # extraction has circles, but does not wait for scipy
+
+    ends = _ends(points, rules)
+    stays = _stays(points, rules)
+    candidates = np.concatenate([ends, places, stays])
+
+    space = in_space(candidates, EQUATOR)
+    near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
+    candidates_near = np.array([len(rows) for rows in near], np.int64)
+
+    # A single stay is no home.
+    is_hidden = candidates_near > 1
+    is_hidden[: len(ends) + len(places)] = True
+
+    # The place with most ends and stays around it first.
+    order = np.argsort(-candidates_near, kind="stable")
+    circles = Circles(radius, key, share_within=radius.most)
+    circles.numbers_of(candidates[order[is_hidden[order]]])
+    return circles.centres(np.arange(len(circles.places)))
+
+
+def _ends(points: Points, rules: Rules) -> Floats:
+    """Return the places where tracks begin and end, shape (n, 2).
+
+    A first fix may lie far off: where the next cannot be reached from it, that is an end as well;
+    so with the last.
+    """
+    first, size = points.pieces
+    last = first + size - 1
+    *_, came_too_fast = gaps_of(points, rules)  # from the point before
+    is_long = size > 1
+    second = first[is_long & came_too_fast[np.minimum(first + 1, len(points) - 1)]] + 1
+    before_last = last[is_long & came_too_fast[last]] - 1
+
+    rows = np.concatenate([first, last, second, before_last])
+    return np.column_stack([points.lat[rows], points.lon[rows]])
+
+
+def _stays(points: Points, rules: Rules) -> Floats:
+    """Return the point in the middle of each stay, shape (n, 2)."""
+    is_in_stay = stays_of(points, rules, _STAY_WIDTH)
+    begins = is_in_stay.copy()
+    begins[1:] &= ~(is_in_stay[:-1] & points.follows[1:])
+    ends = is_in_stay.copy()
+    ends[:-1] &= ~(is_in_stay[1:] & points.follows[1:])
+
+    middles = (np.flatnonzero(begins) + np.flatnonzero(ends)) // 2
+    return np.column_stack([points.lat[middles], points.lon[middles]])

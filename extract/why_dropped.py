@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.subjects import Nameless, merged_sentences
@@ -50,7 +50,7 @@ class WhyLeftOut(NamedTuple):
 
 WHY_LEFT_OUT = {
     Became[row["became"]]: WhyLeftOut(row["reason"], row["way_out"])
-    for row in rows_beside(__file__, "why_trips_left_out.csv")
+    for row in table_beside(__file__, "why_trips_left_out.csv")
 }
 
 LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
@@ -60,7 +60,7 @@ GAP = WHY_LEFT_OUT[Became.WITH_A_GAP].counter
 CUT_OFF = WHY_LEFT_OUT[Became.CUT_OFF].counter
 SHORT = WHY_LEFT_OUT[Became.TOO_SHORT].counter
 
-PARTS = {row["counter"]: row for row in rows_beside(__file__, "why_points_dropped.csv")}
+PARTS = {row["counter"]: row for row in table_beside(__file__, "why_points_dropped.csv")}
 """By counter: its unit, whether readers or cutting count it, and a way out.
 
 Counters of readers may say more in brackets.

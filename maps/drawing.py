@@ -11,9 +11,9 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.grouping.loss import members_of_groups
 from trajanon.maps.colours_and_tiles import PALETTE, RAMP
-from trajanon.release.originals import Matched, matched
+from trajanon.release.originals import Matched
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import NOT_TOGETHER, Report
+from trajanon.release.report import Report
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.clock_and_time_zones import DAY, Clock
 from trajanon.trajectories.distances import displacement, lengths, until_rest
@@ -39,15 +39,6 @@ class Drawing(NamedTuple):
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
-def match(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
-    """Find the released line of each group."""
-    originals = report.released_of(trajectories)
-    try:
-        return matched(originals, release, report)
-    except BadInput as error:  # labels that are no groups are those of another report, too
-        raise BadInput(NOT_TOGETHER) from error
-
-
 def released_alone(release: ReleasedTrajectories) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are one line."""
     times = release.times
@@ -56,8 +47,9 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
     _, first_row, copies = np.unique(records, axis=0, return_index=True, return_counts=True)
     lines = release.points[first_row]
 
-    most = max(1, _POINTS_DRAWN // lines.shape[1])
-    drawn = np.sort(np.random.default_rng(0).permutation(len(lines))[:most])
+    # The numbers of the lines that are drawn, at random where they are too many.
+    most_drawn = max(1, _POINTS_DRAWN // lines.shape[1])
+    drawn = np.sort(np.random.default_rng(0).permutation(len(lines))[:most_drawn])
     fewest = int(copies.min())
     about = {
         "headline": "the release",
@@ -90,11 +82,12 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     cells = cells.dissolve("cell", {"trips": "sum"})
     trips = cells["trips"].to_numpy()
     least, most = int(trips.min()), int(trips.max())
-    # Counts go up in steps, so each colour begins at one of them.
+    # Each colour begins at a number of trips that occurs: the one at or above even shares of the
+    # logarithm.
     counts = np.unique(trips)
-    evenly = np.geomspace(least, most, len(RAMP) + 1)[:-1]
-    evenly = np.minimum(evenly, most)  # which rounding may exceed
-    least_of_colour = np.unique(counts[np.searchsorted(counts, evenly)])
+    even_shares = np.geomspace(least, most, len(RAMP) + 1)[:-1]
+    even_shares = np.minimum(even_shares, most)  # which rounding may exceed
+    least_of_colour = np.unique(counts[np.searchsorted(counts, even_shares)])
 
     # Latitude and longitude of the corners of each cell, (corners, 2).
     rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
@@ -129,10 +122,13 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
 
 def release_and_originals(groups: Matched, report: Report) -> Drawing:
     """Draw a release and its originals: all groups, or a sample, and counts of all."""
+    # Of all groups: how many originals each has, and metres.
     sizes = np.bincount(groups.labels)
     moved_originals = _mean_displacements(groups)
     moved = np.bincount(groups.labels, moved_originals) / sizes
     outside = _metres_outside(groups)
+
+    # Numbers of groups.
     worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
     drawn = _chosen_groups(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
     originals = np.flatnonzero(np.isin(groups.labels, drawn))  # rows of those drawn
@@ -204,7 +200,10 @@ def _mean_displacements(groups: Matched) -> Floats:
 
 
 def _chosen_groups(sizes: Ints, worst: Ints, most: int) -> Ints:
-    """Choose groups of some ``most`` originals, rising: the worst of all, others at random."""
+    """Choose groups that have some ``most`` originals together: the worst, and others at random.
+
+    Their numbers rise.
+    """
     at_random = np.random.default_rng(0).permutation(len(sizes))
     order = np.append(worst, at_random[~np.isin(at_random, worst)])
     originals_before = np.cumsum(sizes[order]) - sizes[order]
@@ -270,7 +269,7 @@ def _colours(lines: Floats) -> list[int]:
     _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbours)
     near = near.reshape(len(lines), -1)  # also where there is one neighbour alone
 
-    colours = np.full(len(lines), -1)
+    colours = np.full(len(lines), -1)  # of lines that have none yet
     order = np.arange(len(PALETTE))
     for group in range(len(lines)):
         colours_near = colours[near[group]]
@@ -292,7 +291,7 @@ def _metres_outside(groups: Matched) -> Floats:
 def _add_departures(
     about: dict[str, Any], clock: Clock, drawn: Ints, times: Floats, sizes: Ints
 ) -> None:
-    """Add when the groups drawn depart, and how many of all do in which hour."""
+    """Add to ``about`` when the groups drawn depart, and how many of all do in which hour."""
     hours = hours_of(clock, times)
     departures = times[drawn, 0].tolist()
     durations = (times[drawn, -1] - times[drawn, 0]).tolist()
@@ -325,7 +324,7 @@ def hours_of(clock: Clock, times: Floats) -> Ints:
 
 
 def counts_by_hour(clock: Clock, hours: Ints, sizes: Ints | None = None) -> Ints:
-    """Count departures in each hour; a line counts for all originals, or rows, of its group."""
+    """Count departures in each hour: of lines, or of the originals or rows that these stand for."""
     slots = _HOURS_PER_DAY * (7 if clock.times == "of-week" else 1)
     return np.bincount(hours, sizes, slots).astype(np.int64)
 

@@ -16,14 +16,8 @@ from trajanon.common.arrays import Floats
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
 from trajanon.maps.colours_and_tiles import PALETTE, RAMP, STREET_MAP, add_street_map
-from trajanon.maps.drawing import (
-    Drawing,
-    bends,
-    cells_alone,
-    match,
-    release_and_originals,
-    released_alone,
-)
+from trajanon.maps.drawing import Drawing, bends, cells_alone, release_and_originals, released_alone
+from trajanon.release.originals import matched
 from trajanon.release.release import Release, with_report
 from trajanon.release.report import Report
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
@@ -198,7 +192,7 @@ def compare(
     <!-- For the holder of the data, not for publication. -->
     """
     lines, reported = with_report(release, report)
-    groups = match(trajectories, lines, reported)
+    groups = matched(reported.released_of(trajectories), lines, reported)
     if view not in VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
     return _page_of(

@@ -142,9 +142,20 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
         inside = (ROOT / package.removeprefix("trajanon.").replace(".", "/")).resolve()
         if not inside.exists():
             inside = ROOT / package.replace(".", "/")
-        kinds = {".css", ".csv", ".html", ".js", ".json", ".md", ".pyi", ".toml", ".txt"}
+        kinds = {
+            ".css",
+            ".csv",
+            ".html",
+            ".js",
+            ".json",
+            ".md",
+            ".mplstyle",
+            ".pyi",
+            ".toml",
+            ".txt",
+        }
         assert set(names) == {one.name for one in inside.iterdir() if one.suffix in kinds}
-    assert len(listed) == 8
+    assert len(listed) == 9
     assert installed()["include-package-data"] is False
 
 

@@ -144,9 +144,10 @@ def anonymize(
 
         trajectories = trips_of(trajectories, columns_named)
         counts: dict[str, int] | None = trajectories.provenance["counts"]
+    elif columns_named:
+        role = next(iter(columns_named))
+        raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
     else:
-        for role in columns_named:
-            raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
     plan = Plan.of(options, key, roads, public_places)
@@ -219,7 +220,10 @@ def grouped(
     progress: Progress,
     chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
-    """Group trajectories, slide and mend them; of days, those with equally many trips together."""
+    """Group trajectories, slide and mend them; days in groups of equally many trips.
+
+    If each person is to be on one line, their trajectories were chosen together with the groups.
+    """
     if trajectories.unit == "day":
         return _grouped_days(trajectories, k, plan, progress)
     return _grouped_together(trajectories, k, plan, progress, chosen)
@@ -245,12 +249,7 @@ def _grouped_together(
         partition = measured(columns, chosen.labels, "one line each", chosen.since, weights)
         partition = replace(partition, stopped=chosen.stopped)
     else:
-        first_search = search
-        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
-            # Large tables are annealed again as windows slide, which forgets most of a long search.
-            first_search = replace(search, effort="best" if search.effort == "best" else "fast")
-            if begins_hot(len(columns), EFFORTS[search.effort]):
-                first_search = replace(search, refine="none")
+        first_search = _before_sliding(search, len(columns)) if slides else search
         partition = microaggregate(
             columns,
             k,
@@ -284,11 +283,21 @@ def _grouped_together(
     return groups if plan.release.as_published else mend(groups, k)
 
 
+def _before_sliding(search: Settings, n: int) -> Settings:
+    """Return the options of the search of n windows that will slide."""
+    if search.refine != "anneal" or block_count(n) <= 1:
+        return search
+    # Large tables are annealed again as windows slide, which forgets most of a long search.
+    if begins_hot(n, EFFORTS[search.effort]):
+        return replace(search, refine="none")
+    return search if search.effort == "best" else replace(search, effort="fast")
+
+
 def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) -> TrajectoryGroups:
     """Group the days of one trip, those of two trips, and so on, by themselves."""
     assert days.subject is not None
     since = perf_counter()
-    labels = np.full(len(days), -1)
+    labels = np.full(len(days), -1)  # of days that are left out
     stopped = False
     mended = Mended()
 

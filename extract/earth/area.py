@@ -16,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular, rows_beside
+from trajanon.common.inputs import regular, table_beside
 from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ CITIES: dict[str, tuple[Box, float | None]] = {
         Box(*(float(row[side]) for side in ("west", "south", "east", "north"))),
         float(row["spacing"]),
     )
-    for row in rows_beside(__file__, "cities.csv")
+    for row in table_beside(__file__, "cities.csv")
 }
 """Boxes, small enough for one request to the OSM API, and spacings in metres. First the three areas
 of Maya-López, "Contributions to Statistical Disclosure Control" (thesis, URV 2023), section 2.3."""

@@ -9,14 +9,14 @@ from osmium.filter import EntityFilter, KeyFilter
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_objects import objects
 from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 MODES = ("car", "bicycle", "foot", "any")
 
-_KINDS = {row["kind"]: row for row in rows_beside(__file__, "road_kinds.csv")}
+_KINDS = {row["kind"]: row for row in table_beside(__file__, "road_kinds.csv")}
 """Rows of the table beside this module, by the value of `highway`: for each mode yes, no, or
 signed, which means that another tag must allow it; `dear`, for how many metres one of this road
 counts where a way is chosen for a car; and `drawn`, its rank on maps, 1 for main roads, which come

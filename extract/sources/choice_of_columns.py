@@ -82,7 +82,6 @@ class _ChoiceOfColumns:
         self.geometry = geometry
         self.head = TableHead(first)
         self.column_of: dict[str, str] = {}  # by roles: the choice so far
-        self.row_counters: dict[str, str] = {}  # columns that count rows, with their usual roles
 
         # Of nested names, such as user.id, the end may be the usual one, or be named by a user.
         end_of = {name: name.rpartition(".")[2] for name in names} if reading.nested else {}
@@ -125,8 +124,8 @@ class _ChoiceOfColumns:
         # be finer than these; alone it is not trusted, as it may be the time of anything.
         may_have_another_name = bool(usual) if rule.finest else not fitting
         if may_have_another_name:
-            others = (name for name in head if name not in {*usual, *self._in_use})
-            fitting += [name for name in others if rule.fits_unnamed(head, name)]
+            others = head.keys() - {*usual, *self._in_use}
+            fitting += [name for name in head if name in others and rule.fits_any_name(head, name)]
 
         if rule.finest and fitting:
             return _finest(head, fitting)
@@ -198,34 +197,31 @@ class _ChoiceOfColumns:
 
     def assign_owners(self) -> None:
         """Find what tells recordings and persons apart."""
-        head = self.head
         for role in OWNERS:
-            if role not in self.reading.columns:
-                usual = (name for name in self._usual(role) if name in head)
-                self.row_counters |= {name: role for name in usual if head[name].is_key}
             self.assign(role)
 
         # Ids have parts if a user names them, and those of GDAL's tracks.
         if "part" in self.named or plain(self.column_of.get("id", "")) == "trackfid":
             self.assign("part")
         owners = [self.column_of[role] for role in (*OWNERS, "part") if role in self.column_of]
-        head.number_recordings_by(owners)
+        self.head.number_recordings_by(owners)
 
     def check_owners(self) -> None:
         """Check that a column names recordings, or that each file is one; warn of row numbers."""
-        recording_of = f"each subject ({self.column_of.get('subject')})"
         if self.column_of.keys().isdisjoint(OWNERS):
-            recording_of = "a file"
             if self.reading.columns.get("id") != FILE:
                 self._refuse_several_recordings()
             self.reading.counts[column_roles.ONE_A_FILE] += 1
 
-        for name, role in self.row_counters.items():
-            if role in self.column_of or name in self.column_of.values():
-                continue
-            if role == "id":
+        # A column with the usual name of an owner that is none counts rows.
+        subject = self.column_of.get("subject")
+        recording_of = "a file" if subject is None else f"each subject ({subject})"
+        decided = {*self.column_of, *self.reading.columns}
+        if "id" not in decided:
+            for name in self._usual("id"):
                 self.reading.found("an id counts rows", name=name, recording_of=recording_of)
-            else:
+        if "subject" not in decided:
+            for name in self._usual("subject"):
                 self.reading.found("a subject counts rows", name=name)
 
     def _refuse_several_recordings(self) -> None:
@@ -241,10 +237,10 @@ class _ChoiceOfColumns:
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""
         column = self.head[name]
-        if column.is_key or column.has_name_of_measure or column.measures_points:
+        if column.has_name_of_measure or column.measures_points or column.times is not None:
             return False
         values_given = int((column.coded.code >= 0).sum())
-        return 1 < len(column.coded.values) < values_given and column.times is None
+        return 1 < len(column.coded.values) < values_given
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
@@ -328,7 +324,7 @@ class _ChoiceOfColumns:
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""
         column = self.head[name]
-        if name in self.row_counters or column.measures_points:
+        if column.measures_points:
             return None
         if not self.head.is_constant(name):
             return NamesHeld(varies=True)

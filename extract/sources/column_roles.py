@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.time_zone_column import are_zones
 from trajanon.extract.sources.timestamps import are_times_of_day, may_be_gps_seconds
@@ -33,15 +33,15 @@ ONE_A_FILE = "tables without ids, each taken for one recording"
 SIGNS = ("lat_sign", "lon_sign")  # roles of letters: N or S, E or W
 OF_COORDINATES = ("lat", "lon", *SIGNS, "place")
 
-_NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
+_SIGNS_AND_UNITS = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
 
 Test = Callable[[TableHead, str], bool]
-"""Judges a column, by its name, among the first rows of a table."""
+"""Judges by the first rows of a table whether the column of a name may play a role."""
 
 OWNERS = ("id", "subject")  # roles of what tells recordings, and persons, apart
 
-_VALUES_JUDGED = 20  # the first ones, by which letters are recognised
+_VALUES_JUDGED = 20  # the first ones, which show whether a column holds letters of signs
 
 
 class Role(NamedTuple):
@@ -52,13 +52,13 @@ class Role(NamedTuple):
     kept: bool  # whether the first usual name is taken although its values do not fit
     wrong: bool | None  # what it says of rows that are not valid, if it marks rows
     fits: Test  # whether the first rows of a column of a usual name fit
-    fits_unnamed: Test  # whether a column's first rows show the role, whatever its name is
+    fits_any_name: Test  # whether a column's first rows show the role, whatever its name is
 
 
 @lru_cache(4096)  # many small files have the same columns
 def plain(name: str) -> str:
     """Make names equal that differ in case, blanks, and signs between words."""
-    return _NO_WORD.sub("", name).casefold()
+    return _SIGNS_AND_UNITS.sub("", name).casefold()
 
 
 def _is_time(head: TableHead, name: str) -> bool:
@@ -112,7 +112,7 @@ _TESTS: Mapping[str, Test] = {
     "zone": _is_zone,
     "order": lambda head, name: head.numbers_points(name, gapless=False),
 }
-_TESTS_UNNAMED: Mapping[str, Test] = {
+_TESTS_OF_ANY_NAME: Mapping[str, Test] = {
     "lat_sign": lambda head, name: _holds_only({"n", "s"}, head[name].values),
     "lon_sign": lambda head, name: _holds_only({"e", "w"}, head[name].values),
     "time": _is_other_time,
@@ -127,9 +127,9 @@ ROLES: Mapping[str, Role] = {
         kept=row["kept"] == "yes",
         wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
         fits=_TESTS.get(row["role"], lambda head, name: True),
-        fits_unnamed=_TESTS_UNNAMED.get(row["role"], lambda head, name: False),
+        fits_any_name=_TESTS_OF_ANY_NAME.get(row["role"], lambda head, name: False),
     )
-    for row in rows_beside(__file__, "column_roles.csv")
+    for row in table_beside(__file__, "column_roles.csv")
 }
 """Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
 movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
@@ -140,7 +140,7 @@ MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not N
 
 
 def is_word(role: str, name: str) -> bool:
-    """Return whether what is said for a role is a word, and no column."""
+    """Return whether a user says a word for a role, and no column."""
     return name in WORDS.get(role, ())
 
 
@@ -155,8 +155,7 @@ def parse_columns(text: str) -> dict[str, str]:
     columns: dict[str, str] = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
-        is_understood = role in {*ROLES, *WORDS} and name and not set(name) & set("=;")
-        if not is_understood or role in columns:
+        if not name or set(name) & set("=;") or role in columns:
             way_out = "write id=...,lat=...,lon=...,time=...,subject=... with your column names"
             raise BadInput(f"`columns` {text!r} is not understood at {part!r}; {way_out}")
         columns[role] = name
@@ -171,10 +170,7 @@ def check_wanted(wanted: Mapping[str, str]) -> None:
             raise BadInput(f"`columns` nameless={name} is not known: use nameless={DIFFERENT}")
         if role not in ROLES and role not in WORDS:
             raise BadInput(f"columns have no role {role!r}: choose from {', '.join(ROLES)}")
-        same_column = [
-            other_role for other_role in wanted if other_role != role and wanted[other_role] == name
-        ]
-        if same_column and role in ("lat", "lon"):
-            raise BadInput(
-                f"`columns` {role}={name},{same_column[0]}={name} names one column twice"
-            )
+        second_roles = [second for second in wanted if second != role and wanted[second] == name]
+        if second_roles and role in ("lat", "lon"):
+            twice = f"{role}={name},{second_roles[0]}={name}"
+            raise BadInput(f"`columns` {twice} names one column twice")

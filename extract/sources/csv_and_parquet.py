@@ -17,8 +17,8 @@ from pyarrow import csv as pa_csv
 
 from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import (
+    encoding_problem,
     has_decimal_commas,
-    other_encoding,
     regular,
     seems_utf16,
     separator_line,
@@ -233,7 +233,7 @@ def _first_lines(path: Path) -> list[bytes]:
             head = head[: head.rfind(b"\n") + 1]
 
         if seems_utf16(head):
-            raise OSError(f"it {other_encoding(head)}")
+            raise OSError(f"it {encoding_problem(head)}")
         if not head.strip(b" \t\r\n\0"):
             raise OSError("it is empty")
         if b"\n" not in head.rstrip() and b"\r" in head.rstrip():

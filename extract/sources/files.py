@@ -63,7 +63,7 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     different = len({file.path for file in listed})
     while len({file.labelled(depth).label for file in listed}) < different:
         depth += 1
-    reading.warned.tell_others()
+    reading.warned.warn_of_hidden()
     return [file.labelled(depth) for file in listed]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 from trajanon.extract.sources import (
     csv_and_parquet,
     fit_and_nmea,
@@ -71,7 +71,7 @@ def _function(name: str) -> Any:
 
 
 FORMATS: Mapping[str, Format] = {
-    row["format"]: Format(row) for row in rows_beside(__file__, "formats.csv")
+    row["format"]: Format(row) for row in table_beside(__file__, "formats.csv")
 }
 """Kinds of files by name; a file is of the first one that it looks like."""
 

@@ -19,7 +19,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import other_encoding, seems_utf16
+from trajanon.common.inputs import encoding_problem, seems_utf16
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.csv_and_parquet import UNREAD, traces_of_table
@@ -339,7 +339,7 @@ def json_text(stream: Stream, what: str) -> bytes:
     except DAMAGED as error:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
     if seems_utf16(text):
-        raise FileProblem(f"{what} {other_encoding(text)}")
+        raise FileProblem(f"{what} {encoding_problem(text)}")
     return text
 
 
@@ -348,7 +348,7 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
     try:
         return msgspec.json.decode(data, type=kind)
     except UnicodeDecodeError as error:
-        raise FileProblem(f"{what} {other_encoding(error.object)}") from error
+        raise FileProblem(f"{what} {encoding_problem(error.object)}") from error
     except RecursionError as error:
         raise FileProblem(f"{what} is not JSON: it is nested too deeply") from error
     except msgspec.DecodeError as error:

@@ -287,7 +287,7 @@ def traces_of_boxes(
         of_box = replace(reading, label=f"box {number + 1}: ")
         for trace in joined_traces(pages, of_box):
             yield number, trace
-    reading.warned.tell_others()
+    reading.warned.warn_of_hidden()
 
 
 def boxes_of(area: Area) -> list[Box]:

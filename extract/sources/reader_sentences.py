@@ -10,9 +10,9 @@ from trajanon.common.errors import (
     LeftOutWarning,
     TrajanonWarning,
 )
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 
-_ROWS = {row["kind"]: row for row in rows_beside(__file__, "reader_sentences.csv")}
+_ROWS = {row["kind"]: row for row in table_beside(__file__, "reader_sentences.csv")}
 _WARNINGS = {"left out": LeftOutWarning, "guessed": GuessedWarning}
 _REFUSALS: dict[str, type[BadInput] | type[FileProblem]] = {
     "bad input": BadInput,

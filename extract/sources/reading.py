@@ -87,7 +87,7 @@ class Reading:
         """Warn of what is known once everything is read."""
         if possible := persons_sentence(self.tables.account["possible_persons"]):
             self.found("persons", possible=possible)
-        self.warned.tell_others()
+        self.warned.warn_of_hidden()
 
     def open(self, path: Path) -> Stream:
         """Open a file unchanged; bytes read from it count as progress."""

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from xml.parsers import expat
 
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import other_encoding
+from trajanon.common.inputs import encoding_problem
 from trajanon.extract.sources.archives import DAMAGED_ZIP
 
 _LONGEST = 1 << 23  # bytes of a tag or text
@@ -96,7 +96,7 @@ def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:
     elif isinstance(error, expat.ExpatError):
         why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
         if damage and not damage[:1].isascii():
-            why = f"and {other_encoding(damage)}"
+            why = f"and {encoding_problem(damage)}"
         why = f"is not well-formed XML {why}"
     return FileProblem(f"{name} {why}")
 

@@ -40,36 +40,14 @@ INK = "#222222"  # of lines and texts that stand for no series
 # One for each colour of the palette: series can also be distinguished in print without colours.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
-_SETTINGS = {
-    "axes.grid": True,
-    "axes.labelsize": 8,
-    "axes.prop_cycle": cycler(color=PALETTE),
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 8,
-    "boxplot.flierprops.markersize": 2.5,
-    "figure.constrained_layout.use": True,
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
-    "font.size": 7,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.5,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 3.5,
-    "savefig.dpi": 300,
-    "svg.fonttype": "path",  # letters as outlines: no font is asked for
-    "svg.hashsalt": "trajanon",  # equal figures are equal files
-    "text.parse_math": False,  # a dollar in a name is a dollar
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-}
+_STYLE = Path(__file__).with_name("figures.mplstyle")
 
 
 @contextmanager
 def styled() -> Iterator[None]:
     """Set the style of all figures while they are drawn or saved, whatever the user has set."""
-    with matplotlib.style.context(["default", _SETTINGS]):
+    colours = {"axes.prop_cycle": cycler(color=PALETTE)}
+    with matplotlib.style.context(["default", _STYLE, colours]):
         yield
 
 

@@ -47,7 +47,7 @@ HELD = """
 import resource
 from pathlib import Path
 
-from trajanon.common.glibc_memory import give_back
+from trajanon.common.glibc_memory import return_free_memory
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
@@ -55,7 +55,7 @@ def resident():
 pieces = [bytearray(100_000) for _ in range(2_000)]
 del pieces[:-1]  # the last lies above them
 before = resident()
-give_back()
+return_free_memory()
 print(before - resident())
 """
 

@@ -49,7 +49,7 @@ def test_many_things_of_a_kind_are_warned_of_in_one() -> None:
     with warnings.catch_warnings(record=True) as caught:
         for number in (*range(13), 3):
             notices.warn(trajanon.LeftOutWarning(f"thing {number}", "kind", str(number)))
-        notices.tell_others()
+        notices.warn_of_hidden()
     assert len(caught) == 11
     assert str(caught[-1].message) == "3 more warnings like this one: thing 12"
 

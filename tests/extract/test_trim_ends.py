@@ -12,11 +12,10 @@ from tracks import GEOD, START, line, points, trace
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.gaps_and_stays import split_at_gaps
-from trajanon.extract.home_zones import Circles
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import circles_of_ends, trim
+from trajanon.extract.trim_ends import Circles, circles_of_ends, cut_own_ends
 
 METRES = 200.0
 SECRET = 12345
@@ -32,7 +31,7 @@ def trimmed(
 ) -> Points:
     """What is left of traces."""
     pieces = split_at_gaps(points(*traces), rules, Counter())
-    return trim(pieces, rules, circles or circles_of(key, rules))
+    return cut_own_ends(pieces, rules, circles or circles_of(key, rules))
 
 
 def metres_from(left: Points, lat: float, lon: float) -> Floats:
@@ -216,4 +215,4 @@ def test_short_traces_vanish_and_nothing_is_no_trouble() -> None:
     assert len(trimmed(line([0, 100, 200]))) == 0
     assert len(trimmed(line([0]))) == 0
     nothing = points(line([0])).take(np.zeros(1, dtype=np.bool_))
-    assert len(trim(nothing, RULES, circles_of(SECRET))) == 0
+    assert len(cut_own_ends(nothing, RULES, circles_of(SECRET))) == 0

@@ -38,9 +38,9 @@ class Heard(SearchLog):
         super().__init__(records)
         self.offered: list[Ints] = []
 
-    def offer(self, labels: Ints, lost: float | None = None) -> None:
+    def offer(self, labels: Ints, sse_of_labels: float | None = None) -> None:
         self.offered.append(labels.copy())
-        super().offer(labels, lost)
+        super().offer(labels, sse_of_labels)
 
 
 def searched(work: Grouped, moves: int = 4 * MOVES_PER_PASS, runs: int = 2) -> Grouped:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from large import WHOLE, clustered, search_as_if_large
+from large import MOST_EXACT, clustered, search_as_if_large
 from naive_refine import Grouped
 
 from trajanon.common import threads_and_dask
@@ -51,7 +51,7 @@ def _large(monkeypatch: pytest.MonkeyPatch) -> None:
 def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
     """Large tables of all kinds, perhaps subjects, and a k they have enough of."""
     rng = np.random.default_rng(draw(seeds))
-    n = draw(st.sampled_from([WHOLE, WHOLE + 1]) | st.integers(WHOLE + 2, 250))
+    n = draw(st.sampled_from([MOST_EXACT, MOST_EXACT + 1]) | st.integers(MOST_EXACT + 2, 250))
     k = draw(st.integers(2, 10))
     X = clustered(n, draw(st.integers(1, 6)), draw(seeds))
     kind = draw(st.sampled_from(["any", "equal", "duplicates", "ties", "constant"]))
@@ -96,11 +96,12 @@ def stages(n: int, **how: Any) -> list[str]:
 
 def test_the_size_alone_chooses_and_the_stages_say_so() -> None:
     small = ["path", "MHM", "descent", "annealing"]
-    assert stages(WHOLE) == small
-    assert stages(WHOLE + 1) == ["neighbours", *small]
-    assert stages(WHOLE + 1, refine="descent") == ["neighbours", *small[:3]]
-    assert stages(WHOLE + 1, method="mdav", refine="descent") == ["mdav", "neighbours", "descent"]
-    assert stages(WHOLE + 1, method="mdav", refine="none") == ["mdav"]
+    assert stages(MOST_EXACT) == small
+    assert stages(MOST_EXACT + 1) == ["neighbours", *small]
+    assert stages(MOST_EXACT + 1, refine="descent") == ["neighbours", *small[:3]]
+    by_distance = stages(MOST_EXACT + 1, method="mdav", refine="descent")
+    assert by_distance == ["mdav", "neighbours", "descent"]
+    assert stages(MOST_EXACT + 1, method="mdav", refine="none") == ["mdav"]
 
 
 @every_way
@@ -192,7 +193,7 @@ def large_groups(n: int, seed: int = 0) -> Grouped:
     )
 
 
-@given(seed=seeds, n=st.integers(WHOLE + 1, 150))
+@given(seed=seeds, n=st.integers(MOST_EXACT + 1, 150))
 @settings(max_examples=20)
 def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
     work = large_groups(n, seed)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from large import WHOLE, clustered, search_as_if_large
+from large import MOST_EXACT, clustered, search_as_if_large
 from scipy.spatial import cKDTree
 
 from trajanon.common import threads_and_dask
@@ -20,7 +20,7 @@ def no_interest() -> None:
     pytest.fail("nothing had to be looked for in another way")
 
 
-@pytest.mark.parametrize("n", [2, 3, WHOLE])
+@pytest.mark.parametrize("n", [2, 3, MOST_EXACT])
 def test_neighbours_in_a_small_table_are_exact(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
     records = np.random.default_rng(n).normal(size=(n, 4))
@@ -42,7 +42,7 @@ def tables(kind: str, n: int, seed: int) -> Floats:
 
 @given(
     kind=st.sampled_from(["any", "equal", "duplicates", "constant columns"]),
-    n=st.integers(WHOLE + 1, 200),
+    n=st.integers(MOST_EXACT + 1, 200),
     count=st.integers(1, 16),
     seed=seeds,
 )

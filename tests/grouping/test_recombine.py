@@ -125,7 +125,7 @@ def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> 
         ("REGION_CHECKS", 0),
         ("PRICING_NODES", 1),
         ("GENERATION_ROUNDS", 1),
-        ("POOL", 0),
+        ("COLUMNS_PER_RECORD", 0),
         ("HALVINGS", 0),
         ("CUT_ROUNDS", 0),
     ],

@@ -8,14 +8,14 @@ from trajanon.grouping import neighbours
 from trajanon.grouping.paths import travelling_salesman
 from trajanon.grouping.refinements import annealing, blocks
 
-WHOLE = 50
+MOST_EXACT = 50
 
 
 def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tables of more than 50 records be large, of several leaves and blocks."""
-    monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
-    monkeypatch.setattr(neighbours, "LEAF", 8)
-    monkeypatch.setattr(neighbours, "CROWD", 3)
+    monkeypatch.setattr(neighbours, "MOST_EXACT", MOST_EXACT)
+    monkeypatch.setattr(neighbours, "LEAST_LEAF_SIZE", 8)
+    monkeypatch.setattr(neighbours, "RECORDS_PER_NEIGHBOUR", 3)
     monkeypatch.setattr(travelling_salesman, "PATH_BLOCK", 100)
     monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(annealing, "LARGE_RECORDS", 0)

@@ -5,7 +5,7 @@ from typing import Unpack
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import Effort, made_of
+from trajanon.common.declared_options import Effort, settings_from
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.grouping.problem import Problem
 
@@ -19,7 +19,7 @@ def problem(
     **options: Unpack[MicroaggregateKeywords],
 ) -> Problem:
     """What a method is given; without subjects each record is its own."""
-    settings = made_of(options, MicroaggregateSettings)
+    settings = settings_from(options, MicroaggregateSettings)
     return Problem(
         records=records,
         subjects=np.arange(len(records)) if subjects is None else subjects,

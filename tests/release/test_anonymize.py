@@ -1,6 +1,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyproj
@@ -11,7 +12,7 @@ from planted import UNTIMED
 
 import trajanon
 from trajanon.common.arrays import Floats, dense
-from trajanon.common.declared_options import ROWS, MethodName, RefinementName, RowsName
+from trajanon.common.declared_options import MethodName, RefinementName, RowsName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
@@ -56,7 +57,7 @@ def lines(release: ReleasedTrajectories) -> Counter[bytes]:
     refine=st.sampled_from(["none", *REFINEMENTS]),
     where=st.sampled_from([(40.4, -3.7), (0.0, 0.0), (-89.9, 179.9), (89.9, -179.9)]),
     spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
-    rows=st.sampled_from(ROWS),
+    rows=st.sampled_from(get_args(RowsName)),
 )
 @settings(max_examples=15)
 def test_what_is_released_passes_the_check(

@@ -17,7 +17,6 @@ from trajanon.common.declared_options import MethodName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release_contents import line_keys
-from trajanon.maps.drawing import match
 from trajanon.release.originals import matched
 from trajanon.release.report import checked, digest_of
 from trajanon.trajectories.trajectories import Trajectories
@@ -216,7 +215,11 @@ def test_groups_that_rounding_made_equal_are_counted_and_harmless(
     evidence = evaluate(held, read, report)
     assert evidence.holds
     assert evidence.sizes.tolist() == [8, 4]
-    assert match(held, read, checked(report)).lines.shape == (2, 3, 2)
+    assert matched(checked(report).released_of(held), read, checked(report)).lines.shape == (
+        2,
+        3,
+        2,
+    )
 
 
 def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:

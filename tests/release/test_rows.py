@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from toy import crowd
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import ROWS
+from trajanon.common.declared_options import RowsName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.published_lines import Published
@@ -41,7 +41,7 @@ def lines_of(release: ReleasedTrajectories) -> Counter[bytes]:
 
 def test_by_hand() -> None:
     line, subject = np.array([0, 0, 1, 0, 1, 0]), np.array([7, 7, 7, 8, 8, 7])
-    for way in ROWS:
+    for way in get_args(RowsName):
         own, told = own_rows(way, line, subject)
         assert np.flatnonzero(own).tolist() == [0, 2, 3, 4]
         assert told == Rows(way=way, trajectories=6, subjects=4, lines=2, without=[1, 5])
@@ -78,7 +78,7 @@ def worst_chance(evidence: Evaluation) -> float:
 
 def test_nobody_has_several_rows_of_one_line() -> None:
     original = crowd(people=5)
-    for way in ROWS:
+    for way in get_args(RowsName):
         release = trajanon.anonymize(original, K, effort="fast", rows=way)
         evidence = evaluate(original, release)
         assert worst_chance(evidence) <= 1 / K
@@ -248,7 +248,7 @@ def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> 
     trajectories = tmp_path / "t.parquet"
     trajanon.write_trajectories(trajectories, crowd())
     rows = {}
-    for way in ROWS:
+    for way in get_args(RowsName):
         out = tmp_path / f"{way}.csv"
         answer = run(
             "anonymize", trajectories, "-k", K, "--effort", "fast", "--rows", way, "--out", out

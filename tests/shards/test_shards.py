@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import patch
 
 import numpy as np
@@ -31,7 +31,7 @@ from shards import (
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import ROWS, RowsName
+from trajanon.common.declared_options import RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
 from trajanon.grouping.k_promise import subjects_per_group
@@ -58,7 +58,7 @@ def records_of(points: Floats) -> Floats:
     rows=st.integers(12, 60),
     seed=st.integers(0, 2**32 - 1),
     counted=st.booleans(),
-    way=st.sampled_from(ROWS),
+    way=st.sampled_from(get_args(RowsName)),
 )
 @pytest.mark.usefixtures("plain_means")
 def test_every_group_holds_k_and_every_row_is_released_once(

@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from shards import hours, labels_of, out_of, released_with_times, shards_of, wal
 
 import trajanon
 from trajanon.common.arrays import Floats, dense
-from trajanon.common.declared_options import ROWS, ReleaseSettings
+from trajanon.common.declared_options import ReleaseSettings, RowsName
 from trajanon.common.errors import BadInput
 from trajanon.data import sample
 from trajanon.files.geoparquet import write_released
@@ -42,7 +42,7 @@ from trajanon.trajectories.trajectories import Trajectories
     times=st.sampled_from(["of-day", "of-week", "date"]),
     step=st.sampled_from([60, 300, 3_600]),
     worth=st.sampled_from([0.0, 3.0, 100.0]),
-    way=st.sampled_from(ROWS),
+    way=st.sampled_from(get_args(RowsName)),
 )
 @pytest.mark.usefixtures("plain_means")
 def test_every_group_bears_its_mean_times(

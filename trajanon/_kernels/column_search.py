@@ -75,8 +75,7 @@ def grow_group(pricing, members, to_members):
     """
     # The next member is always the record that costs least by its distances to those so far.
     subjects = pricing.subjects
-    for record in range(to_members.shape[0]):
-        to_members[record] = 0.0
+    to_members[:] = 0.0
 
     best_size = 0
     most = -np.inf
@@ -182,9 +181,8 @@ def keep_promising(pricing, search, depth, size, least):
 
     lowest = search.lowest[0, :wanted]
     lowest_by_root = search.lowest[1, :wanted]
-    for i in range(wanted):
-        lowest[i] = np.inf
-        lowest_by_root[i] = np.inf
+    lowest[:] = np.inf
+    lowest_by_root[:] = np.inf
 
     # A record costs its distances to the members, and half of those to the others that will join,
     # which are no less than those to its nearest.
@@ -292,6 +290,7 @@ def search_group(pricing, search, size, least, nodes, place):
 
     depth = _ROOT
     while depth > 0 and nodes > 0:
+        # With the cheapest candidates that are left, at places first..end - 1, it earns at most:
         first = search.next_places[depth]
         end = first + size - depth
         at_most = search.earned[depth] - search.costs[depth, first:end].sum()
@@ -358,9 +357,7 @@ def search_groups(pricing, search, roots, least, nodes, at_most):
     ``at_most``, (roots,): what no group round each root earns more than. A search round a root has
     so many ``nodes``. Returned is whether none needed more.
     """
-    for row in range(search.sizes.shape[0]):
-        search.sizes[row] = 0
-
+    search.sizes[:] = 0
     place = 0
     complete = True
 

@@ -110,13 +110,10 @@ def compile_beside(module: str, *kernels: Kernel) -> None:
         kernel._compiler = process
 
 
-def kernel(function: Callable[..., object], **options: bool) -> Kernel:
-    """Make a kernel of a function, with more options of numba's.
-
-    Bare numbers in calls are types of their own, so they are constants of numpy's types. Arrays are
-    assigned number by number: numba compiles its messages about shapes for seconds.
-    """
-    return Kernel(function, **options)
+kernel = Kernel
+"""Makes a kernel of a function, with more options of numba's. Bare numbers in calls are types of
+their own, so they are constants of numpy's types. Arrays are assigned number by number: numba
+compiles its messages about shapes for seconds."""
 
 
 def bare(function: Callable[..., object]) -> Kernel:

@@ -32,7 +32,7 @@ from trajanon._kernels.group_state import (
 RECORDS, GROUPS, CREATED = np.arange(3)
 """What a pass looks at: records, groups, or records where groups are created."""
 
-_NO_RECORDS = np.int64(0)
+
 _LARGEST_K_OF_CHAINS = 16  # up to which three records are moved: beyond, there are too many
 
 
@@ -205,7 +205,7 @@ def gather(descent, group):
     # The order of a chain depends on all moves before, and a seed shall repeat a result. The list
     # of members is that of the values they are sorted by, too.
     members = descent.gathered
-    count = _NO_RECORDS
+    count = np.int64(0)
 
     member = descent.groups.heads[group].first
     while member >= 0:
@@ -231,11 +231,10 @@ def mark_changed(descent, count, number):
 
     ``number`` is that of the move.
     """
-    groups = descent.groups
+    heads = descent.groups.heads
     for i in range(count):
-        present_group = groups.members[descent.gathered[i]].group
-        groups.heads[descent.origins[i]].changed = number
-        groups.heads[present_group].changed = number
+        heads[descent.origins[i]].changed = number
+        heads[descent.groups.members[descent.gathered[i]].group].changed = number
 
 
 @bare

@@ -23,7 +23,7 @@ GIVEN_UP = 20.0  # ways to places that are less likely than the best by so much 
 class Places(NamedTuple):
     """Where the trip may be at each of its m points: s places in all, point by point."""
 
-    at: NDArray[np.float64]  # x, y, and the heading there as a unit vector, (s, 4)
+    poses: NDArray[np.float64]  # x, y, and the heading there as a unit vector, (s, 4)
     worth: NDArray[np.float64]  # how likely each is by itself, as a logarithm, (s,)
     first: NDArray[np.int64]  # number of the first place of each point, and s, (m + 1,)
 
@@ -62,17 +62,17 @@ def expect_noise(walk, factors, place):
 
 
 @inlined
-def hop_cost(at, i, j, hops):
+def hop_cost(poses, i, j, hops):
     """Compute how unlikely a hop from place i to j is, as a logarithm; infinite if impossible."""
-    dx = at[j, 0] - at[i, 0]
-    dy = at[j, 1] - at[i, 1]
+    dx = poses[j, 0] - poses[i, 0]
+    dy = poses[j, 1] - poses[i, 1]
     metres = np.sqrt(dx * dx + dy * dy)
     if metres < SHORTEST_HOP * hops.length or metres > LONGEST_HOP * hops.length:
         return np.inf
 
     # Cosines of the angles between the hop and the headings at both ends.
-    end_cosine = (dx * at[j, 2] + dy * at[j, 3]) / metres
-    start_cosine = (dx * at[i, 2] + dy * at[i, 3]) / metres
+    end_cosine = (dx * poses[j, 2] + dy * poses[j, 3]) / metres
+    start_cosine = (dx * poses[i, 2] + dy * poses[i, 3]) / metres
     if end_cosine < LEAST_COSINE or start_cosine < LEAST_COSINE:
         return np.inf
 
@@ -97,7 +97,7 @@ def likeliest_ways(
     that at the three points before, the last first, and with which variance.
     """
     first = places.first
-    count = len(places.at)
+    count = len(places.poses)
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
     seen = np.ascontiguousarray(seen)
     whitening = np.ascontiguousarray(whitening)
@@ -118,15 +118,15 @@ def ways_to_point(places, point, likeliest_first, seen, whitening, factors, hops
     ``likeliest_first`` are the latter; at the first point there are none. The results are written
     to ``walk``; all else is as in `likeliest_ways`.
     """
-    at = places.at
+    poses = places.poses
     variance = factors[point, 3]
     for i in likeliest_first:
         expect_noise(walk, factors[point], i)
 
     for j in range(places.first[point], places.first[point + 1]):
         # The noise that would put the trip where it was seen, if it was at this place.
-        dx = seen[point, 0] - at[j, 0]
-        dy = seen[point, 1] - at[j, 1]
+        dx = seen[point, 0] - poses[j, 0]
+        dy = seen[point, 1] - poses[j, 1]
         x = whitening[point, 0, 0] * dx + whitening[point, 0, 1] * dy
         y = whitening[point, 1, 0] * dx + whitening[point, 1, 1] * dy
         walk.noise[j, 0] = x
@@ -156,7 +156,7 @@ def ways_to_point(places, point, likeliest_first, seen, whitening, factors, hops
             worth = walk.worth[i] - 0.5 * square / variance
             if worth <= most:
                 continue
-            worth -= hop_cost(at, i, j, hops)
+            worth -= hop_cost(poses, i, j, hops)
             if worth > most:
                 most = worth
                 best_before = i

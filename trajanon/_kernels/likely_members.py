@@ -61,9 +61,8 @@ def counts_as_other_set(owners, left, right, c, d, are_neighbours, is_last):
     left_owner = owners[left]
     right_owner = owners[right]
 
-    if (owners[c] == left_owner and owners[d] == right_owner) or (
-        owners[c] == right_owner and owners[d] == left_owner
-    ):
+    has_same_owners = owners[c] == left_owner and owners[d] == right_owner
+    if has_same_owners or (owners[c] == right_owner and owners[d] == left_owner):
         return False
 
     # The right member stays, and the left one changes; or the other way round.
@@ -138,8 +137,7 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
     # The square of the mean noise is that of the sum over people, by the square of their number.
     square = 0.0
     worth += rest.worths[c]
-    if held == 0:
-        people_count += 1.0
+    people_count += 1.0 if held == 0 else 0.0
 
     if c == d:
         for column in range(noise.shape[1]):
@@ -149,8 +147,7 @@ def likelihood_with(candidates, rest, people_and_worth, c, d):
 
     worth += rest.worths[d]
     if person != candidates.people[d]:
-        if rest.held[candidates.people[d]] == 0:
-            people_count += 1.0
+        people_count += 1.0 if rest.held[candidates.people[d]] == 0 else 0.0
         for column in range(noise.shape[1]):
             value = rest.total[column] + rest.added[c, column] + rest.added[d, column]
             square += value * value
@@ -230,7 +227,9 @@ def exchange_members(candidates, members, rest):
     Returned are how likely the last set is, as a logarithm, and the likelihood of all sets an
     exchange away that have other owners, as a share of its own.
     """
-    while True:
+    share = 0.0
+    is_likelier = True
+    while is_likelier:
         # The set is the first member, and the rest when that leaves.
         member = members[0]
         people_and_worth = lay_out_rest(candidates, rest, members, member, member)
@@ -238,10 +237,6 @@ def exchange_members(candidates, members, rest):
 
         # Two cost far more than one: they are tried where no single exchange is left.
         is_likelier, _ = make_best_exchange(candidates, members, rest, likelihood, 0)
-        if is_likelier:
-            continue
-        is_likelier, share_of_others = make_best_exchange(
-            candidates, members, rest, likelihood, REACH
-        )
         if not is_likelier:
-            return likelihood, share_of_others
+            is_likelier, share = make_best_exchange(candidates, members, rest, likelihood, REACH)
+    return likelihood, share

@@ -53,8 +53,7 @@ def shortest_walk(walks, starts, ends, least_length):
     """
     n = walks.records.shape[0]
     for number in range(starts.shape[0]):
-        for record in range(n):
-            walks.is_waiting[record] = True
+        walks.is_waiting[:] = True
         end = ends[number]
         last_place = n - 1
         # A record that is to be the last one is met by no step before.

@@ -472,7 +472,7 @@ def trace_ways(network, matching, points, matched, search, streets):
                 continue
 
             rest_of_street = network.street_length[from_state // 2] - from_offset
-            if from_state == to_state ^ 1:  # turns at the point nearer its end
+            if from_state == to_state ^ 1:  # it turns on the street, at the point nearer its end
                 turn = np.float64(before if rest_of_street <= to_offset else point)
                 go_along(streets, count, max(rest_of_street - to_offset, 0.0), turn)
                 count = enter_street(streets, count, line, to_state, turn)

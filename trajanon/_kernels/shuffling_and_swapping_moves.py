@@ -51,7 +51,7 @@ def dissolve(groups, group):
     members = np.empty(groups.heads[group].size, dtype=np.int64)
     targets = np.empty_like(members)
 
-    # All targets are found before anything moves; where there is no other group, it stays.
+    # All targets are found before anything moves; where there is no other group, nothing does.
     rise = 0.0
     member = groups.heads[group].first
 
@@ -78,9 +78,9 @@ def dissolve(groups, group):
 
 @kernel
 def recut(groups, a, b, k):
-    """Merge two groups and cut them into runs by distance to their mean, if each has k subjects.
+    """Merge groups a and b and cut them into runs by distance to their mean, of k subjects each.
 
-    Returned is whether that was done.
+    Returned is whether that was done: not where a run, or all of two, would have fewer.
     """
     count = groups.heads[a].size + groups.heads[b].size
     members = np.empty(count, dtype=np.int64)

@@ -23,7 +23,6 @@ BACK = np.int64(-1)
 _LONGEST_SEGMENT = 3  # records that or-opt moves together
 _LONGEST_KICKED = 50  # records at most in each of the two stretches that a kick exchanges
 _DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its first
-_NO_REVERSALS = np.int64(0)
 
 
 class Tour(NamedTuple):
@@ -440,7 +439,7 @@ def shorten(tour, or_opt, kicks):
         gain = improve(tour, or_opt)
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
-            take_back(tour, _NO_REVERSALS)
+            take_back(tour, np.int64(0))
 
 
 @bare

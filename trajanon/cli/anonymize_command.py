@@ -1,12 +1,12 @@
 """trajanon anonymize."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
-from trajanon.cli.errors_and_exit_codes import INTERRUPTED
-from trajanon.cli.messages import say, say_written, show_json, tell
+import trajanon
+from trajanon.cli.messages import say_written, show_json, tell
 from trajanon.cli.options import (
     ANONYMIZED,
     RELEASE,
@@ -89,7 +89,7 @@ def anonymize(
         "subjects_exact": subjects_exact,
         "ledger": ledger,
         "key": key,
-        "roads": None if roads is None else _roads_in(roads),
+        "roads": None if roads is None else trajanon.extract.roads_to_follow(roads),
         "run": run,
     }
 
@@ -104,13 +104,6 @@ def anonymize(
         show_json(without_lists(report))
     else:
         _show_release(report, out, report_beside)
-
-
-def _roads_in(file: Path) -> "RoadsToFollow":
-    """Read the roads on which lines are laid."""
-    from trajanon.extract import roads_to_follow
-
-    return roads_to_follow(file)
 
 
 def _release_parts(
@@ -128,7 +121,7 @@ def _release_parts(
     from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
 
     on_cluster = nullcontext() if cluster is None else connected(cluster)
-    with bars() as progress, _released_or_as_it_was(out), on_cluster as client:
+    with bars() as progress, on_cluster as client:
         report = anonymize_parts(
             trajectories,
             out,
@@ -147,14 +140,13 @@ def _release_file(
     """Anonymise a file; return the report, and where it is."""
     # As above: before drafts are made.
     from trajanon.cli.progress_bars import bars
-    from trajanon.extract import hidden
     from trajanon.grouping.refinements.annealing import compile_ahead
     from trajanon.release.report import report_path
     from trajanon.shards.anonymize_one_file import anonymize_file
 
     places = None
     if public_places is not None:
-        places = hidden(public_places, PUBLIC, radius=PUBLIC_METRES)
+        places = trajanon.extract.hidden(public_places, PUBLIC, radius=PUBLIC_METRES)
 
     # Kernels are compiled in a process beside, while the file is read and paths are found.
     will_anneal = options.get("refine", Settings.refine) == "anneal"
@@ -169,7 +161,7 @@ def _release_file(
 
 def _show_release(report_of_release: Mapping[str, object], out: str, report_beside: str) -> None:
     """Print what was released, where it is, and what comes next."""
-    from trajanon.cli.report_tables import rows_of, show_path, show_release
+    from trajanon.cli.report_tables import rows_in_words, show_path, show_release
     from trajanon.release.report import checked
 
     report = checked(report_of_release)
@@ -177,9 +169,11 @@ def _show_release(report_of_release: Mapping[str, object], out: str, report_besi
     tell(f"Keep {report_beside} private: it says who is in which group.")
     if report.as_published:
         show_path(report)
-        tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
+        tell(
+            f"Wrote {rows_in_words(report)} to {out}. trajanon microaggregate gives the same means."
+        )
         return
-    say_written(rows_of(report), out, str(ANONYMIZED), "check", report.k)
+    say_written(rows_in_words(report), out, str(ANONYMIZED), "check", report.k)
 
 
 def _refuse_options_of_parts(**options: str | None) -> None:
@@ -216,13 +210,3 @@ def _percent_of(text: str) -> float:
         return float(text.removesuffix("%"))
     except ValueError as error:
         raise BadInput(f"`leave_out` is a percentage, such as 2% (got {text!r})") from error
-
-
-@contextmanager
-def _released_or_as_it_was(out: str) -> Iterator[None]:
-    """Report that nothing was released if Ctrl-C ends the search: not all rows have a group."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"stopped; nothing was released, and {out} is as it was")
-        raise SystemExit(INTERRUPTED) from None

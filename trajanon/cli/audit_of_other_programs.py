@@ -89,8 +89,8 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
     name_and_subject = [(piece.name, piece.subject) for piece in pieces]
     begins = [True] + [before != after for before, after in pairwise(name_and_subject)]
     fixes = batch(pieces)
-    recording = (np.cumsum(begins) - 1)[fixes.trace]
-    first = np.searchsorted(recording, np.arange(sum(begins) + 1))
+    recording = (np.cumsum(begins) - 1)[fixes.trace]  # the number of each fix's recording
+    first = np.searchsorted(recording, np.arange(sum(begins) + 1))  # fix of each, and their number
 
     vertices = np.column_stack([fixes.lat, fixes.lon])
     if (np.diff(first) == points).all():  # rows made of trajectories keep their points

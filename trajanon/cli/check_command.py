@@ -46,11 +46,11 @@ def check(
     if columns is not None:
         for name in filter(for_releases.get, for_releases):
             raise BadInput(f"--columns and --{name} are different checks: run one after the other")
-        checked = _of_table(released, k, names_of(columns), subject, exact=subjects_exact)
+        checked = _check_table(released, k, names_of(columns), subject, exact=subjects_exact)
     elif subject is not None:
         raise BadInput("`subject` is a column of a table: name those to check in `columns`, too")
     else:
-        checked = _of_release(
+        checked = _check_release(
             released, k, trajectories, against or [], certificate, exact=subjects_exact
         )
 
@@ -77,7 +77,7 @@ class _Checked(NamedTuple):
     in_json: Mapping[str, object]  # beside whether it holds, and the problems
 
 
-def _of_table(
+def _check_table(
     file: Path, k: int, columns: Sequence[str], subject: str | None, *, exact: bool
 ) -> _Checked:
     """Check columns of a table."""
@@ -102,16 +102,17 @@ def _of_table(
         ]
 
     occurs = f"occurs at least {k} times" if subject is None else f"is of at least {k} {times}"
-    unchecked = f" Not checked: {', '.join(table.others)}." * bool(table.others)
-    gaps = ""
-    if table.incomplete:
-        rows = number_of(table.incomplete, "row")
-        gaps = f" Values are missing in {rows}: each value that is there counts by itself."
-    people = " A table does not show how many people stand behind each." * (subject is None)
     sentence = (
         f"{file} holds for {table.counted}: each of its {table.groups:,} different rows of {names} "
-        f"{occurs} ({table.rows:,} in all).{gaps}{unchecked}{people}"
+        f"{occurs} ({table.rows:,} in all)."
     )
+    if table.incomplete:
+        rows = number_of(table.incomplete, "row")
+        sentence += f" Values are missing in {rows}: each value that is there counts by itself."
+    if table.others:
+        sentence += f" Not checked: {', '.join(table.others)}."
+    if subject is None:
+        sentence += " A table does not show how many people stand behind each."
     in_json = {**asdict(table), "answered": table.counted}
     return _Checked(table.holds, problems, [sentence, *diversity], in_json)
 
@@ -139,7 +140,7 @@ def _diversity_sentence(name: str, values: "Diversity") -> str:
     return sentence
 
 
-def _of_release(
+def _check_release(
     released: Path,
     k: int,
     originals: Path | None,
@@ -157,7 +158,7 @@ def _of_release(
     if originals is None:
         findings = trajanon.check(released, k, against=against)
     else:
-        findings, nameless = _with_originals(released, k, originals, against, exact=exact)
+        findings, nameless = _check_with_people(released, k, originals, against, exact=exact)
 
     lines = []
     if certificate is not None:
@@ -176,6 +177,7 @@ def _of_release(
     if report is None:
         return _Checked(findings.holds, findings.problems, lines, in_json)
 
+    # What the release fails in stands in the verdict, too, beside what its report says.
     judged = verdict(report, list(map(with_flags, findings.problems)))
     if judged.kind == "conditional":
         lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
@@ -206,9 +208,8 @@ def _promise_sentence(
         beside = " and ".join(map(str, against))
         sentence += f"; also beside {beside} no fewer than {k} stand behind each"
 
-    sentence += (
-        f". Not checked: names, dates, owners and other attributes of the file{'s' * is_folder}."
-    )
+    files = "files" if is_folder else "file"
+    sentence += f". Not checked: names, dates, owners and other attributes of the {files}."
     if nameless is None:
         sentence += " A release does not show how many people stand behind each"
         sentence += "." if is_folder else ": --trajectories counts them."
@@ -220,10 +221,13 @@ def _promise_sentence(
     return sentence
 
 
-def _with_originals(
+def _check_with_people(
     released: Path, k: int, originals: Path, against: Sequence[Path], *, exact: bool
 ) -> tuple["Findings", "Nameless"]:
-    """Count the people behind each line: part by part, where nothing else needs all rows."""
+    """Check a release and count the people behind each line, by the originals.
+
+    Folders are read part by part, where nothing else needs all rows.
+    """
     from trajanon.release.originals import can_be_read_by_part
     from trajanon.release.release_check import check_folders
     from trajanon.release.report import read_report

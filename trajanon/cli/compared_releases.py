@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import trajanon
 from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
+from trajanon.common.declared_options import LEAST_K
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
     from trajanon.cli.progress_bars import bars
     from trajanon.evaluation.holdout_and_membership import measured_halves, published_halves
 
+    # Nothing is known of the k of other programs: it is 2 at least.
     trips = originals.trips
     with TemporaryDirectory() as folder, bars() as progress:
 
@@ -103,8 +105,8 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
             run_method(method, half, published)
             return read_any(published, trips.points.shape[1]).points
 
-        halves = published_halves(trips, 2, publish, progress=progress)
-    return measured_halves(trips, halves, 2)
+        halves = published_halves(trips, LEAST_K, publish, progress=progress)
+    return measured_halves(trips, halves, LEAST_K)
 
 
 def _show(audit: "Audit") -> None:

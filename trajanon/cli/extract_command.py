@@ -45,6 +45,7 @@ def extract(
     from trajanon.cli.report_tables import show_extraction
     from trajanon.common.threads_and_dask import connected
     from trajanon.extract.extraction import OSM_API, extract_to
+    from trajanon.extract.sources.column_roles import parse_columns
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     _check_out(out, partition)
@@ -53,7 +54,9 @@ def extract(
     where = _where(bbox or [], pbf, hide_near)
 
     settings.update(_limits(max_gap_text, max_pause_text, max_speed_text))
-    settings.update(_per_recording_and_columns(per_recording_text, columns_text))
+    settings["per_recording"] = _per_recording_of(per_recording_text)
+    if columns_text:
+        settings["columns"] = parse_columns(columns_text)
     zone = None if hide_near is None else _hidden(hide_near, pbf, where)
 
     on_cluster = nullcontext() if cluster is None else connected(cluster)
@@ -152,17 +155,12 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
     return area
 
 
-def _per_recording_and_columns(number: str, columns: str | None) -> ExtractKeywords:
-    """Read how many windows of a recording are taken, None for all; and what columns are."""
-    from trajanon.extract.sources.column_roles import parse_columns
-
+def _per_recording_of(text: str) -> int | None:
+    """Read how many windows of a recording are taken; None for all."""
     try:
-        per_recording = None if number.strip().lower() == "all" else int(number)
+        return None if text.strip().lower() == "all" else int(text)
     except ValueError as error:
-        raise BadInput(f"--per-recording must be 1, or all (got {number!r})") from error
-    if not columns:
-        return {"per_recording": per_recording}
-    return {"per_recording": per_recording, "columns": parse_columns(columns)}
+        raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
 
 
 def _limits(gap: str, pause: str, speed: str) -> ExtractKeywords:

@@ -28,8 +28,10 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
             return
         entries = book.verify() if action == "verify" else [(entry, "") for entry in book.entries]
 
+    # A release that was entered before its file was in place, and never settled.
     if_killed = f"its run was killed: check with trajanon ledger verify {ledger}"
-    states = [state or if_killed * (not entry.note["settled"]) for entry, state in entries]
+    states = [state or ("" if entry.note["settled"] else if_killed) for entry, state in entries]
+
     if as_json:
         releases = [
             {"number": entry.number, **entry.note, "state": state}

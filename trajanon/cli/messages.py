@@ -7,11 +7,12 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import typer
+from msgspec import Struct, to_builtins
 
 from trajanon.common.command_lines import flag_of
 from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
@@ -44,25 +45,48 @@ def with_flags(message: str) -> str:
     return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", option, message)
 
 
-LINES = "TRAJANON_PROGRESS"
-"""Set to ``lines``, this lets a program that runs a command read its progress, its messages and its
-error as lines of JSON on standard error, in which parameters are named in backquotes."""
+PROGRESS_VARIABLE = "TRAJANON_PROGRESS"
+"""The variable of the environment which, set to ``lines``, lets a program that runs a command read
+its progress, its messages and its error as lines of JSON on standard error, in which parameters are
+named in backquotes."""
 
 
 def speaks_json() -> bool:
     """Check whether a program reads what a command says on standard error."""
-    return os.environ.get(LINES) == "lines"
+    return os.environ.get(PROGRESS_VARIABLE) == "lines"
 
 
-def write_line(record: Mapping[str, object]) -> None:
+class CommandProblem(Struct, frozen=True):
+    """Why a command failed, and the columns of a table if one of them has to be named."""
+
+    sentence: str
+    roles: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    table: str = ""
+
+
+class StatusLine(Struct, frozen=True, omit_defaults=True):
+    """How far a command is, a kernel that it compiles, a message, or why it failed."""
+
+    task: str = ""
+    done: float = 0.0
+    total: float | None = None
+    note: str = ""
+    compiling: str = ""
+    message: str = ""
+    problem: CommandProblem | None = None
+
+
+def write_json_line(status: StatusLine) -> None:
     """Write a line of JSON on standard error."""
-    print(json.dumps(record), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
+    line = json.dumps(to_builtins(status))  # which escapes all but ASCII
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 -- escaped
 
 
 def say(message: str) -> None:
     """Print a sentence on standard error, beside the results."""
     if speaks_json():
-        write_line({"message": message})
+        write_json_line(StatusLine(message=message))
         return
     typer.echo(f"trajanon: {with_flags(printable(message))}", err=True)  # noqa: TID251 -- escaped
 
@@ -73,15 +97,10 @@ def say_problem(error: Exception, sentence: str) -> None:
         say(sentence)
         return
 
-    problem: dict[str, object] = {"sentence": sentence}
+    problem = CommandProblem(sentence)
     if isinstance(error, ColumnsUnclear):
-        problem = {
-            "sentence": error.problem,
-            "roles": error.roles,
-            "columns": error.columns,
-            "table": error.table,
-        }
-    write_line({"problem": problem})
+        problem = CommandProblem(error.problem, error.roles, error.columns, error.table)
+    write_json_line(StatusLine(problem=problem))
 
 
 def usage_error(error: Exception) -> str:

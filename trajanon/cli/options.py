@@ -60,7 +60,7 @@ COMMAND_NAMES = {"draw": "map"}
 """Commands whose function has another name."""
 
 _NAMES = {"as_json": "json", "for_router": "for"}  # of parameters whose option has another name
-_SECOND_NAMES = {"bbox": "area"}
+_SECOND_NAMES = {"bbox": "area"}  # of options that have two
 _COMMANDS_OF_PATHS = ("check", "evaluate", "map", "streets")  # which read no URLs
 _TEXT = "_text"
 """Ends the name of a parameter whose option is a text that the command itself understands."""
@@ -72,13 +72,14 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
     Each is a parameter of the command, or a field of these classes of settings. A help may have
     words that only the command knows.
     """
-    # Help and default in words, by the name of the option.
+    # Help and default in words, by the name of the option: of options of several commands.
     usual_helps = {
         field.name: (field.metadata["help"], field.metadata["shown"])
         for class_ in (ReleaseSettings, Settings, *settings)
         for field in fields(class_)
     }
-    usual_helps |= {name: _texts(help, {}) for name, help, _ in _listed("every")}
+    for name, help, _ in _listed("every"):
+        usual_helps[name] = _text_and_default(help, {})
 
     def declare(command: Command) -> Command:
         """Return the command with the signature that typer reads."""
@@ -92,18 +93,18 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
         declared = []
         for name, help, group in _listed(command.__name__):
             parameter = parameters[name]
-            text, default = _texts(help, words) if help else usual_helps[name]
-            option = _declared(parameter, text, default, group)
-            declared.append(parameter.replace(annotation=Annotated[_type(parameter), option]))
+            text, default = _text_and_default(help, words) if help else usual_helps[name]
+            option = _typer_option(parameter, text, default, group)
+            declared.append(parameter.replace(annotation=Annotated[_typer_type(parameter), option]))
         command.__signature__ = plain.replace(parameters=declared)  # type: ignore[attr-defined]
         return command
 
     return declare
 
 
-def _listed(function: str) -> Iterator[tuple[str, Help, str | None]]:
-    """List the options of a command, each with its help and its group, if it is in one."""
-    for name, entry in HELP[COMMAND_NAMES.get(function, function)].items():
+def _listed(command: str) -> Iterator[tuple[str, Help, str | None]]:
+    """Yield the name, the help and the group of each option of a command; the group may be None."""
+    for name, entry in HELP[COMMAND_NAMES.get(command, command)].items():
         if isinstance(entry, dict):
             for option, help in entry.items():
                 yield option, help, name
@@ -111,7 +112,7 @@ def _listed(function: str) -> Iterator[tuple[str, Help, str | None]]:
             yield name, entry, None
 
 
-def _texts(help: Help, words: Mapping[str, object]) -> tuple[str, str | None]:
+def _text_and_default(help: Help, words: Mapping[str, object]) -> tuple[str, str | None]:
     """Return the text of a help, and the default in words where it has one."""
     texts = [
         Template(text).substitute({**_WORDS, **words})
@@ -128,7 +129,9 @@ def typed_options(command: Callable[..., None], values: Mapping[str, object]) ->
     typed: dict[str, Option] = {}
     for name, parameter in signature(command).parameters.items():
         value = values.get(name)
-        if name in _NAMES or value is None or value in (parameter.default, []):
+        if name == "as_json":  # how the result is printed changes nothing in it
+            continue
+        if value is None or value in (parameter.default, []):
             continue
         typed[_option_of(parameter)] = (
             str(value) if isinstance(value, Path) else cast(Option, value)
@@ -147,22 +150,25 @@ def _option_of(parameter: Parameter) -> str:
     return parameter.name.removesuffix(_TEXT)
 
 
-def _type(parameter: Parameter) -> object:
-    """Return the type of an option: of one of some names a text, as the settings refuse others."""
+def _typer_type(parameter: Parameter) -> object:
+    """Return the type of an option; a text for a choice of names, as the settings refuse others."""
     if names_in(parameter.annotation):
         return str if parameter.default is not None else str | None
     return parameter.annotation
 
 
-def _declared(parameter: Parameter, text: str, default: str | None, group: str | None) -> object:
-    """Return what typer makes an option of, or of a parameter that is no keyword an argument."""
+def _typer_option(
+    parameter: Parameter, text: str, default: str | None, group: str | None
+) -> object:
+    """Return typer's option for a parameter, or its argument for one that is no keyword."""
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         return typer.Argument(help=text, show_default=default or True)
 
-    # Without flags, typer makes them of the parameter's name, and of True or False two: on and off.
     option = _option_of(parameter)
     name = _NAMES.get(option, option)
     flags = []
+    # Without flags, typer makes one of the parameter's name, and for True or False a second one
+    # that turns it off, which means something only where the default is True.
     has_other_name = len(name) == 1 or option != parameter.name or option in _NAMES
     if has_other_name or parameter.default is False or option in _SECOND_NAMES:
         flags.append(flag_of(name))

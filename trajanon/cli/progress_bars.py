@@ -9,7 +9,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import compilation_listeners
-from trajanon.cli.messages import say, say_compiling, speaks_json, write_line
+from trajanon.cli.messages import StatusLine, say, say_compiling, speaks_json, write_json_line
 from trajanon.common.errors import printable
 from trajanon.common.progress import Progress
 
@@ -23,7 +23,7 @@ _SECONDS_BETWEEN_LOG_LINES = 60.0
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; where that is no terminal, a line now and then."""
     if speaks_json():
-        with _listening(lambda kernel, _: write_line({"compiling": kernel})):
+        with _listening(lambda kernel, _: write_json_line(StatusLine(compiling=kernel))):
             yield _now_and_then(_json_line, _SECONDS_BETWEEN_LINES, of_each_task=True)
         return
 
@@ -103,4 +103,4 @@ def _log_line(task: str, done: float, total: float | None, note: str = "") -> No
 
 def _json_line(task: str, done: float, total: float | None, note: str = "") -> None:
     """Write a line of JSON."""
-    write_line({"task": task, "done": done, "total": total, "note": note})
+    write_json_line(StatusLine(task, done, total, note))

@@ -90,10 +90,10 @@ def show_release(report: Report) -> None:
         tell("Windows did not slide: they stay where extraction cut them.")
 
 
-def rows_of(report: Report) -> str:
+def rows_in_words(report: Report) -> str:
     """Count the rows of a release in words, and what they stand for."""
     way = report.rows.way
-    rows = getattr(report.rows, way)
+    rows = getattr(report.rows, way)  # its field of that name has their number
     trajectories = number_of(report.n, report.unit, UNITS[report.unit])
     if rows == report.n:
         return trajectories

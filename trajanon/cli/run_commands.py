@@ -14,7 +14,7 @@ from trajanon.cli.extract_command import extract
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
-from trajanon.common.command_lines import after_options, with_value
+from trajanon.common.command_lines import with_value, words_of_files
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
 
@@ -102,7 +102,7 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
             flag = max(parameter.opts, key=len)
             for text in map(str, values):
                 words += with_value(flag, text)
-    return [*words, *after_options(files)]
+    return [*words, *words_of_files(files)]
 
 
 def _read(path: Path) -> dict[str, Table]:

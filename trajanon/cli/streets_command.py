@@ -206,7 +206,10 @@ def _metres(text: str) -> float | None:
 
 
 def _write_table(path: Path, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
-    """Write a table in the format that the suffix of its file says."""
+    """Write a table in the format that the suffix of its file says.
+
+    ``worth`` are paragraphs on what such counts are good for.
+    """
     from trajanon.evaluation.counts_datasheet import facts
     from trajanon.files.geopackage_geojson_gpx_csv import write_layer
 

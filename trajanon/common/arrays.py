@@ -27,12 +27,11 @@ def dense(labels: Column) -> Ints:
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
-    if len(labels) and labels.dtype.kind == "i":
-        lowest = int(labels.min())
-        values = int(labels.max()) - lowest + 1
-        # Whole numbers that lie close together are counted, which takes no table of hashes.
-        if values <= 2 * len(labels):
-            return _dense_of_range(labels - lowest, values)
+    if labels.dtype.kind == "i":
+        # Numbered by their own size first, labels are then ranked by where each first stands.
+        _, first_place, number = np.unique(labels, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(first_place))
+        return np.asarray(rank[number])
 
     import pandas as pd  # tables without names do not wait for it
 
@@ -58,14 +57,3 @@ def places_of_spans(begin: Ints | int, size: Ints) -> Ints:
     """
     places_before = np.cumsum(size) - size
     return np.asarray(np.repeat(begin - places_before, size) + np.arange(size.sum()))
-
-
-def _dense_of_range(labels: Ints, values: int) -> Ints:
-    """Renumber labels of 0..values-1 in the order in which they first appear."""
-    first_place = np.full(values, len(labels))
-    # Assigned from the last place to the first: of several places of a label, the first stays.
-    first_place[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
-
-    new_number = np.empty(values, dtype=np.int64)
-    new_number[np.argsort(first_place)] = np.arange(values)  # what does not appear comes last
-    return np.asarray(new_number[labels])

@@ -170,6 +170,7 @@ def replacing_folder(
             may_enter = (mode & 0o444) >> 2  # who may read
             _permit(draft, mode | may_enter)
 
+        # What is in one of both only was written, added or removed; the first of it is named.
         for name, _ in sorted(_states(place).items() ^ states_before.items()):
             raise FileProblem(
                 f"somebody else wrote or removed {output}/{name} during the run, and nothing there "

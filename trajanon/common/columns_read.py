@@ -34,7 +34,10 @@ class ColumnsRead:
 
 
 def columns_read(provenance: Mapping[str, object]) -> list[ColumnsRead]:
-    """Read how columns were used, of most tables first, in what a file says, whatever it is."""
+    """Read how columns were used from a provenance, that of most tables first.
+
+    Anybody may have written it: what is no such use is passed over.
+    """
     written = provenance.get("columns")
     uses = []
     for entry in written if isinstance(written, list) else []:
@@ -88,7 +91,7 @@ class TablesRead:
 
     @property
     def account(self) -> dict[str, list[dict[str, object]]]:
-        """Return what a provenance holds of it."""
+        """Return what the provenance of trajectories holds of columns and of possible persons."""
         columns = [
             {"roles": dict(roles), "unused": list(unused), "tables": tables}
             for (roles, unused), tables in self.uses.items()
@@ -102,7 +105,7 @@ class TablesRead:
 
 
 def persons_sentence(possible: Sequence[Mapping[str, object]]) -> str:
-    """Write which columns may name persons; empty if none may."""
+    """Write which columns may name persons, as `TablesRead.account` lists them; "" if none may."""
     if not possible:
         return ""
     named = [

@@ -8,7 +8,7 @@ Option = bool | int | float | str | list[str]
 
 Options = Mapping[str, Option]
 
-_FILES = {"paths", "trajectories"}  # which have no name before them
+_WITHOUT_FLAG = {"paths", "trajectories"}  # files, which follow the options
 
 
 def flag_of(name: str) -> str:
@@ -33,25 +33,25 @@ def command_line(command: str, options: Options) -> str:
 
     for name, value in options.items():
         texts = [str(text) for text in value] if isinstance(value, list) else [str(value)]
-        if name in _FILES:
+        if name in _WITHOUT_FLAG:
             files += texts
         elif value is True:
             words.append(flag_of(name))
         elif value is not False:
             for text in texts:
                 words += with_value(flag_of(name), text)
-    return shlex.join([*words, *after_options(files)])
+    return shlex.join([*words, *words_of_files(files)])
 
 
 def with_value(flag: str, text: str) -> list[str]:
-    """Write an option; what begins with a dash would be taken for another one."""
+    """Write an option with its value; one that begins with a dash would be taken for an option."""
     if not text.startswith("-"):
         return [flag, text]
     return [f"{flag}={text}" if flag.startswith("--") else f"{flag}{text}"]
 
 
-def after_options(files: Sequence[str]) -> list[str]:
-    """Write files; one such as -1.gpx would be taken for an option."""
+def words_of_files(files: Sequence[str]) -> list[str]:
+    """Write files that follow the options; one such as -1.gpx would be taken for an option."""
     ends_options = ["--"] if any(file.startswith("-") for file in files) else []
     return [*ends_options, *files]
 

@@ -55,7 +55,6 @@ MissingName = Literal["refuse", "drop", "keep"]
 
 METHOD_NAMES = get_args(MethodName)
 REFINEMENT_NAMES = get_args(RefinementName)
-ROWS = get_args(RowsName)
 
 _AS_PUBLISHED: dict[str, Any] = {
     "align": False,
@@ -124,12 +123,12 @@ EFFORTS: dict[EffortName, Effort] = {
 }
 
 
-def option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
-    """Make a field; its type, or ``least`` and ``most``, say which values are allowed.
+def option(default: Any, shown: str | None = None, **limits: Any) -> Any:
+    """Make a field; its type, and for a number the ``limits`` least and most, say what is allowed.
 
     ``shown`` is its default in words, for its help.
     """
-    return field(default=default, metadata={"shown": shown, **allowed})
+    return field(default=default, metadata={"shown": shown, **limits})
 
 
 def with_help(settings: type) -> type:
@@ -148,8 +147,9 @@ def with_help(settings: type) -> type:
 
 _BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}  # by the letter before B
 
-PAIR = 2
-"""The least k, at which equal spacing reveals more."""
+LEAST_K = 2
+"""A group of one hides nobody. The verdict warns of groups of two windows: each step of a line is
+the mean of two of known length, so both can sometimes be computed."""
 
 
 @dataclass(frozen=True)
@@ -326,17 +326,17 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
     def with_settings(function: Callable[P, T]) -> Callable[P, T]:
         """Return the function with the options in its signature, and the check before it."""
-        plain = signature(function)
-        *named, _ = plain.parameters.values()  # the last is **options
-        shown = plain.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
+        declared = signature(function)
+        *parameters, _ = declared.parameters.values()  # the last is **options
+        shown = declared.replace(parameters=[*parameters, *chain(*map(parameters_of, kinds))])
 
         @wraps(function)
         def checking_names(*args: P.args, **options: P.kwargs) -> T:
             """Refuse a misspelt option, which the settings would not miss."""
             for name in options:
                 if name not in shown.parameters:
-                    near = get_close_matches(name, shown.parameters, n=1)
-                    way_out = f"did you mean `{near[0]}`?" if near else "help() lists them"
+                    nearest = get_close_matches(name, shown.parameters, n=1)
+                    way_out = f"did you mean `{nearest[0]}`?" if nearest else "help() lists them"
                     raise UnknownOption(f"{function.__name__} has no option `{name}`: {way_out}")
             return function(*args, **options)
 
@@ -346,16 +346,16 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return with_settings
 
 
-def made_of(options: Mapping[str, object], settings: Callable[..., T]) -> T:
+def settings_from(options: Mapping[str, object], settings: Callable[..., T]) -> T:
     """Make settings of those options that are theirs."""
     names = signature(settings).parameters
     return settings(**{name: options[name] for name in names if name in options})
 
 
-def settings_of(options: AnonymizeKeywords) -> tuple[ReleaseSettings, Settings]:
+def release_and_search_settings(options: AnonymizeKeywords) -> tuple[ReleaseSettings, Settings]:
     """Make the settings of a release, and those of its search, of the options of both."""
-    release = made_of(options, ReleaseSettings)
-    search = made_of(options, Settings)
+    release = settings_from(options, ReleaseSettings)
+    search = settings_from(options, Settings)
 
     if release.one_line_each and release.days is not None:
         raise BadInput("`one_line_each` and `days` are two choices: leave out one of them")
@@ -383,10 +383,10 @@ def names_in(annotation: Any) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(names_in, get_args(annotation))))
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """Return a whole number, such as one of numpy, as one of Python; None if it is none.
 
-    >>> whole(4), whole(4.0), whole(True)
+    >>> whole_number(4), whole_number(4.0), whole_number(True)
     (4, None, None)
     """
     if isinstance(value, bool) or not hasattr(value, "__index__"):
@@ -397,23 +397,23 @@ def whole(value: object) -> int | None:
         return None
 
 
-def _checked(name: str, value: object, annotation: object, allowed: Mapping[str, Any]) -> object:
+def _checked(name: str, value: object, annotation: object, limits: Mapping[str, Any]) -> object:
     """Return a value as one of Python's own types, which JSON can hold; refuse what is not allowed.
 
-    ``allowed`` has the limits of a number, if it may be one.
+    ``limits`` has the ``least`` and perhaps the ``most`` of a number, if it may be one.
     """
     names = names_in(annotation)
-    may_be_number = "least" in allowed
+    may_be_number = "least" in limits
     if names and (isinstance(value, str) or not may_be_number):
         if isinstance(value, str) and value in names:
             return str(value)
-        or_number = ", or a number" * may_be_number
+        or_number = ", or a number" if may_be_number else ""
         raise BadInput(
             f"`{name}` {value!r} is not known; choose from {', '.join(names)}{or_number}"
         )
 
     if may_be_number:
-        return _number(name, value, allowed, is_whole=annotation in (int, int | None))
+        return _number(name, value, limits, is_whole=annotation in (int, int | None))
     if annotation is bool:
         if type(value).__name__ != "bool":  # that of Python, or of numpy
             raise BadInput(f"`{name}` must be True or False (got {value!r})")
@@ -423,14 +423,14 @@ def _checked(name: str, value: object, annotation: object, allowed: Mapping[str,
     return str(value)
 
 
-def _number(name: str, value: object, allowed: Mapping[str, Any], *, is_whole: bool) -> int | float:
+def _number(name: str, value: object, limits: Mapping[str, Any], *, is_whole: bool) -> int | float:
     """Return a number as one of Python; refuse one beyond its limits."""
-    number: int | float | None = whole(value)
+    number: int | float | None = whole_number(value)
     if number is None and not is_whole and isinstance(value, Real) and not isinstance(value, bool):
         number = float(value)
 
-    least = allowed["least"]
-    most = allowed.get("most", inf)
+    least = limits["least"]
+    most = limits.get("most", inf)
     if number is None or not least <= number <= most:
         upper = "" if is_whole else " on"
         if most < inf:

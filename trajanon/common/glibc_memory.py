@@ -9,7 +9,7 @@ def share_a_heap() -> None:
     _ask("mallopt", -8, 1)  # M_ARENA_MAX of malloc.h
 
 
-def give_back() -> None:
+def return_free_memory() -> None:
     """Return free memory between pieces in use to the system, before large allocations."""
     _ask("malloc_trim", 0)
 

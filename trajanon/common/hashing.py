@@ -31,15 +31,16 @@ def hashes_of(*columns: Floats) -> Hashes:
     return hashes
 
 
-def least_hashes(owner: Ints, hashes: Hashes, owners: int, count: int) -> Hashes:
-    """Return the least different hashes of each owner, (owners, count), rising, and then 0.
+def least_hashes(owner: Ints, hashes: Hashes, owner_count: int, count: int) -> Hashes:
+    """Return the ``count`` least different hashes of each owner, rising, and then 0.
 
-    ``owner`` is the number of each hash's owner, (h,).
+    ``owner`` is the number of each hash's owner, (h,); the shape is (owner_count, count).
     """
     # Sorted by owner, then by hash, in a quarter of the time of lexsort: numpy sorts numbers of 16
     # bits by radix.
     order = np.argsort(hashes)
-    order = order[np.argsort(owner[order].astype(np.min_scalar_type(owners)), kind="stable")]
+    short_owner = owner[order].astype(np.min_scalar_type(owner_count))
+    order = order[np.argsort(short_owner, kind="stable")]
     owner = owner[order]
     hashes = hashes[order]
 
@@ -48,9 +49,9 @@ def least_hashes(owner: Ints, hashes: Hashes, owners: int, count: int) -> Hashes
     owner = owner[is_first]
     hashes = hashes[is_first]
 
-    first_of_owner = np.searchsorted(owner, np.arange(owners))
+    first_of_owner = np.searchsorted(owner, np.arange(owner_count))
     rank = np.arange(len(owner)) - first_of_owner[owner]
-    is_kept = rank < count
-    table = np.zeros((owners, count), dtype=np.uint64)
-    table[owner[is_kept], rank[is_kept]] = hashes[is_kept]
+    is_least = rank < count
+    table = np.zeros((owner_count, count), dtype=np.uint64)
+    table[owner[is_least], rank[is_least]] = hashes[is_least]
     return table

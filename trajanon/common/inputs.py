@@ -25,14 +25,14 @@ Json = str | float | None | Sequence["Json"] | Mapping[str, "Json"]
 _ENCODING_SAMPLE = 4096  # bytes by which an encoding is judged
 
 
-def rows_beside(module: str, name: str) -> list[dict[str, str]]:
-    """Read a table that stands beside a module."""
-    text = Path(module).with_name(name).read_text("utf-8")
+def table_beside(module_file: str, name: str) -> list[dict[str, str]]:
+    """Read a table of CSV that stands beside a module: a row each, by the names of columns."""
+    text = Path(module_file).with_name(name).read_text("utf-8")
     return [*csv.DictReader(text.splitlines())]
 
 
 def regular(path: Path) -> Path:
-    """Refuse a pipe, a device or a socket, which may never end; before it is opened."""
+    """Return a path; refuse a pipe, a device or a socket before it is opened: it may never end."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -43,7 +43,10 @@ def regular(path: Path) -> Path:
 
 
 def local_state(path: Path) -> str:
-    """Return size, time and number of a file, without owner and mode; nothing if it vanished."""
+    """Return size, time and number of a file, by which changes are seen; "" if it vanished.
+
+    Owner and mode are left out.
+    """
     try:
         state = path.stat()
     except OSError:
@@ -54,17 +57,17 @@ def local_state(path: Path) -> str:
 def seems_utf16(text: bytes) -> bool:
     """Check whether a text, or its beginning, is of two bytes a letter, marked as such or not."""
     text = text[:_ENCODING_SAMPLE]
-    half = max(len(text) // 2, 1)
+    letters = max(len(text) // 2, 1)
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
 
-    # The high byte of most letters is zero, the low byte of none.
+    # The high byte of most letters is zero, the low byte of none. Which one comes first is open.
     fewer_zeros, more_zeros = sorted(text[begin::2].count(0) for begin in (0, 1))
-    return fewer_zeros < 0.1 * half and more_zeros > 0.7 * half
+    return fewer_zeros < 0.1 * letters and more_zeros > 0.7 * letters
 
 
-def other_encoding(text: bytes) -> str:
-    """Describe what a text that is not UTF-8 seems to be, and the way out."""
+def encoding_problem(text: bytes) -> str:
+    """Write what a text that is not UTF-8 seems to be, and the way out."""
     latin = "is not UTF-8, perhaps Latin-1 or Windows-1252"
     is_like = "seems to be UTF-16" if seems_utf16(text) else latin
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"

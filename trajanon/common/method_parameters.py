@@ -11,7 +11,7 @@ ExpansionName = Literal["both", "distance", "row"]
 DirectionName = Literal["both", "forward", "backward"]
 PathNeighboursName = Literal["near", "next"]
 
-_MEANT_FOR = {
+_MEANT_FOR = {  # parameter: setting and value
     "gamma": ("method", "v-mdav"),
     "compress_by": ("compression", "2"),
     "expansion": ("compression", "2"),
@@ -116,7 +116,7 @@ class MicroaggregateSettings(Settings):
             is_compression = setting == "compression"
             is_meant = self.compression > 1 if is_compression else getattr(self, setting) == value
             if not is_meant and getattr(self, name) != getattr(type(self), name):
-                needed = f"`{setting}={value}`{' or more' * is_compression}"
+                needed = f"`{setting}={value}`{' or more' if is_compression else ''}"
                 raise BadInput(f"`{name}` needs {needed}: choose that, or leave out `{name}`")
 
 

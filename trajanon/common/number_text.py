@@ -47,7 +47,7 @@ def span(seconds: float) -> str:
     if minutes < 99.5:
         return f"{minutes:.0f} min"
     hours, beyond = divmod(round(minutes), 60)
-    return f"{hours:,} h" + f" {beyond} min" * bool(beyond)
+    return f"{hours:,} h {beyond} min" if beyond else f"{hours:,} h"
 
 
 def percent(share: float, digits: int = 3) -> str:

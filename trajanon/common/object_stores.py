@@ -28,7 +28,7 @@ class Folder:
         from fsspec.implementations.local import LocalFileSystem
 
         self.url = str(place).rstrip("/") or "/"
-        with self.named():
+        with self.naming_errors():
             if isinstance(place, Path):  # its name may look like a URL
                 self.system = LocalFileSystem()
                 self.path = str(place.absolute())
@@ -46,7 +46,7 @@ class Folder:
         return self.url
 
     @contextmanager
-    def named(self, name: str = "") -> Iterator[None]:
+    def naming_errors(self, name: str = "") -> Iterator[None]:
         """Name the folder, or a file in it, in errors of the file system."""
         try:
             yield
@@ -66,19 +66,19 @@ class Folder:
     @property
     def exists(self) -> bool:
         """Check whether it exists, or a file of this name."""
-        with self.named():
+        with self.naming_errors():
             self.system.invalidate_cache()
             return bool(self.system.exists(self.path))
 
     @property
     def is_file(self) -> bool:
         """Check whether it is no folder, but a file."""
-        with self.named():
+        with self.naming_errors():
             return bool(self.system.isfile(self.path))
 
     def states(self) -> dict[str, str]:
         """Return the state of each file by name: it differs if the file was written again."""
-        with self.named():
+        with self.naming_errors():
             self.system.invalidate_cache()
             if not self.system.isdir(self.path):
                 exists = self.system.exists(self.path)
@@ -98,26 +98,26 @@ class Folder:
 
     def size(self, names: Iterable[str]) -> int:
         """Sum up the bytes of files in it."""
-        with self.named():
+        with self.naming_errors():
             return sum(self.system.sizes([f"{self.path}/{name}" for name in names]))
 
     def open(self, name: str) -> IO[bytes]:
         """Open a file in it for reading."""
         if self.local is not None:
             regular(self.local / name)
-        with self.named(name):
+        with self.naming_errors(name):
             file: IO[bytes] = self.system.open(f"{self.path}/{name}", "rb")
             return file
 
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file in it."""
-        with self.named(name), self.system.open(f"{self.path}/{name}", "wb") as file:
+        with self.naming_errors(name), self.system.open(f"{self.path}/{name}", "wb") as file:
             yield file
 
     def remove(self) -> None:
         """Remove it with all its content, if it exists."""
-        with self.named():
+        with self.naming_errors():
             if self.exists:
                 self.system.rm(self.path, recursive=True)
 
@@ -150,16 +150,17 @@ def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
 
 @contextmanager
 def local_copy(url: str) -> Iterator[Path]:
-    """Copy a file or folder, and what stands beside it; put back what is written beside it.
+    """Copy a file or folder, and what stands beside it, to scratch for the block.
 
-    What stands beside a release, such as its report, has its name and another end.
+    What the block writes beside it is put back to the URL. What stands beside a release, such as
+    its report, has its name and another end.
     """
     folder_url, _, name = url.rstrip("/").rpartition("/")
     remote = Folder(folder_url)
     source = f"{remote.path}/{name}"
     with scratch_folder() as scratch:
         local = scratch / "copy"
-        with remote.named(name):
+        with remote.naming_errors(name):
             if not remote.system.exists(source):
                 raise FileProblem(f"there is no {folder_url}/{name}")
             remote.system.get(source, f"{local}/{name}", recursive=True)
@@ -171,7 +172,7 @@ def local_copy(url: str) -> Iterator[Path]:
         states_before = {path: local_state(path) for path in local.iterdir()}
 
         yield local / name
-        with remote.named():
+        with remote.naming_errors():
             for path in local.iterdir():
                 if path.is_file() and states_before.get(path) != local_state(path):
                     remote.system.put_file(str(path), f"{remote.path}/{path.name}")

@@ -71,8 +71,8 @@ class Notices:
         else:
             self._hidden[warning.kind] = (len(warned_about) - _SHOWN_OF_A_KIND, warning)
 
-    def tell_others(self) -> None:
-        """Warn of how many were not shown."""
+    def warn_of_hidden(self) -> None:
+        """Warn of how many of each kind were not shown."""
         for count, last in self._hidden.values():
             message = f"{number_of(count, 'more warning')} like this one: {last}"
             warn(type(last)(message, last.kind))

@@ -8,7 +8,7 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import Settings, made_of
+from trajanon.common.declared_options import Settings, settings_from
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Guessed
@@ -121,7 +121,7 @@ def evaluate(
     originals 1.0
     """
     release, reported = with_report(release, report)
-    seed = made_of({"seed": seed}, Settings).seed
+    seed = settings_from({"seed": seed}, Settings).seed
     ks = [check_k(k) for k in curve]
     publisher = publisher or Publisher()
     check_licence(publisher, reported.attribution)
@@ -143,7 +143,7 @@ def evaluate(
         problems=None if findings is None else findings.problems,
         curve=measured_curve,
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
-        streets=streets and compared_streets(groups.slid, ReleasedLines.of(release), streets),
+        streets=streets and compared_streets(groups.slid, ReleasedLines.distinct(release), streets),
         publisher=publisher,
     )
 

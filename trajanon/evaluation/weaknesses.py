@@ -4,7 +4,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.stats import spearmanr
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.inputs import Json
@@ -135,6 +134,9 @@ def _is_in_order(trips: Recordings, release: Recordings, nearest: Ints) -> bool:
         return True
     if n < _FEWEST_ROWS:
         return False
+    # Not above: it takes longer to load than all else here, and few releases are out of order.
+    from scipy.stats import spearmanr
+
     return bool(spearmanr(np.arange(n), nearest).statistic > _IN_ORDER)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import other_encoding, regular
+from trajanon.common.inputs import encoding_problem, regular
 from trajanon.common.number_text import number_of
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-def opened_parquet(path: Path) -> Any:
+
+def opened_parquet(path: Path) -> "pa.NativeFile":
     """Open a file that Arrow reads without Python."""
     import pyarrow as pa
 
@@ -46,18 +50,18 @@ def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]
         if "Parquet" in file_type and ("Invalid UTF8" in reason or isinstance(error, UnicodeError)):
             reason = "it holds texts that are not UTF-8: write it anew"
         elif isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
-            reason = f"it {other_encoding(getattr(error, 'object', b''))}"
+            reason = f"it {encoding_problem(getattr(error, 'object', b''))}"
         raise FileProblem(f"cannot read {source} as {file_type}: {reason}") from error
 
 
 @contextmanager
-def parquet(path: Path) -> Iterator[Any]:
+def parquet(path: Path) -> Iterator["pq.ParquetFile"]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
     with reading(path), opened_parquet(path) as stream:
         yield parquet_file(stream, path)
 
 
-def parquet_file(stream: Any, source: object) -> Any:
+def parquet_file(stream: object, source: object) -> "pq.ParquetFile":
     """Return the Parquet file in a stream, whose pages are compared with their checksums."""
     import pyarrow.parquet as pq
 
@@ -67,14 +71,14 @@ def parquet_file(stream: Any, source: object) -> Any:
     return file
 
 
-def refuse_doubles(schema: Any, source: object) -> None:
+def refuse_doubles(schema: "pa.Schema", source: object) -> None:
     """Refuse columns with equal names: a request for one would be ambiguous."""
     name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
     if count > 1:
         raise BadInput(f"{source} has two columns {name!r}; rename one of them")
 
 
-def frame(table: Any, source: object, **options: bool) -> pd.DataFrame:
+def frame(table: "pa.Table | pa.RecordBatch", source: object, **options: bool) -> pd.DataFrame:
     """Read a table or batch as numbers, texts, times, truths and lists of these."""
     import pyarrow as pa
 
@@ -98,8 +102,8 @@ def frame(table: Any, source: object, **options: bool) -> pd.DataFrame:
     return read
 
 
-def sound(column: Any) -> Any:
-    """Convert a column to one of a few types with plain values."""
+def sound(column: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Convert a column to one of a few types with plain values, and check that it is sound."""
     import pyarrow as pa
 
     if isinstance(column.type, pa.BaseExtensionType):
@@ -124,7 +128,7 @@ def sound(column: Any) -> Any:
     return column
 
 
-def _with_large_texts(codes: Any) -> Any:
+def _with_large_texts(codes: "pa.DictionaryArray") -> "pa.DictionaryArray":
     """Return codes of texts, as polars has them, with texts of another layout."""
     import pyarrow as pa
 
@@ -143,20 +147,20 @@ def rows_of_size(values: Floats, sizes: Ints, size: int) -> Floats:
     return rows
 
 
-def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
+def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> "pa.LargeListArray":
     """Write lists of numbers, one after another, as a column."""
     import pyarrow as pa
 
     return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(size)), pa.array(values))
 
 
-def column_of_rows(rows: Floats | Ints | Hashes) -> Any:
+def column_of_rows(rows: Floats | Ints | Hashes) -> "pa.LargeListArray":
     """Write the rows of an array as lists of as many numbers, as a column."""
     flat = rows.reshape(len(rows), -1)
     return column_of_lists(flat.ravel(), np.full(len(flat), flat.shape[1]))
 
 
-def holds_lists(column_type: Any) -> bool:
+def holds_lists(column_type: "pa.DataType") -> bool:
     """Check whether a column of this type holds lists of numbers."""
     import pyarrow as pa
 
@@ -166,7 +170,7 @@ def holds_lists(column_type: Any) -> bool:
     return bool(pa.types.is_integer(values) or pa.types.is_floating(values))
 
 
-def lists_of(column: Any, name: str) -> tuple[NDArray[Any], Ints]:
+def lists_of(column: "pa.Array | pa.ChunkedArray", name: str) -> tuple[NDArray[Any], Ints]:
     """Read a column of lists of numbers: all values, and how many each row has; 0 without a list.
 
     Hashes stay whole numbers.
@@ -185,7 +189,7 @@ def lists_of(column: Any, name: str) -> tuple[NDArray[Any], Ints]:
 
 
 def geometries_of(
-    column: Any, on_invalid: Literal["raise", "ignore"] = "raise"
+    column: "pa.Array | pa.ChunkedArray", on_invalid: Literal["raise", "ignore"] = "raise"
 ) -> NDArray[np.object_]:
     """Read geometries in WKB."""
     import pyarrow as pa
@@ -198,7 +202,7 @@ def geometries_of(
         return np.asarray(shapely.from_wkb(values, on_invalid=on_invalid))
 
 
-def _within_calendar(column: Any) -> Any:
+def _within_calendar(column: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
     """Remove times beyond the years 1 to 9999, which no calendar of Python knows."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -48,7 +48,7 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
         for field in table.schema
         if pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type)
     ]
-    # As floats, long ids would become one.
+    # As floats, long whole numbers lose digits, and two ids could become one.
     options = {"date_as_object": False, "integer_object_nulls": True}
     plain = arrow.frame(table.drop_columns(binary), what, **options)
     return plain.assign(**{name: table[name].to_pylist() for name in binary})

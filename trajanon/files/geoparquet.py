@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trajanon.files.parquet_parts import ParquetParts
 
 
-_MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
+_MAGIC = 4  # bytes at both ends of a file; as many before the last ones say how long its footer is
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
 _COVERING = [("bbox", side) for side in ("xmin", "ymin", "xmax", "ymax")]
 _ROWS_PER_BATCH = 10_000  # with their tracks, some tens of megabytes
@@ -212,7 +212,8 @@ def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> 
     write_tables(file, [pa.table(columns)], words, checksums=False)
 
 
-def _read(path: Path) -> Lines:
+def _read_lines(path: Path) -> Lines:
+    """Read the lines of a release, unchecked."""
     import shapely
 
     with arrow.parquet(path) as file:
@@ -221,11 +222,13 @@ def _read(path: Path) -> Lines:
         with expecting_geometries(path), np.errstate(invalid="ignore"):
             written = np.asarray(written_column(path, file, geometry))
             geometries = shapely.from_wkb(written)
-        words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
+        attribution = text_of(file.schema_arrow, "attribution")
+        clock_sentence = text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
         columns = {name: written_column(path, file, name) for name in COUNTED}
         counted = {name: column for name, column in columns.items() if column is not None}
-        return Lines.of(geometries, written).with_words(words[0], times, words[1], counted)
+        lines = Lines.of(geometries, written)
+        return lines.with_words(attribution, times, clock_sentence, counted)
 
 
 def _times(file: "pq.ParquetFile | ParquetParts", n: int) -> Sequence[Column | None]:
@@ -243,7 +246,7 @@ def _contents(path: Path) -> tuple[str, dict[str, object]]:
         metadata = file.metadata
         table = file.read()
 
-        # Of keys that occur several times Arrow shows the last, so their number counts.
+        # Of keys that occur several times Arrow shows the last, so it matters how often each is.
         footer = path.read_bytes()[-metadata.serialized_size - 2 * _MAGIC :]
         content: dict[str, object] = {
             f"file metadata {key.decode('utf-8', 'replace')!r}": (
@@ -307,4 +310,4 @@ def _is_of(table: "pa.Table", column: "pq.ColumnChunkMetaData") -> bool:
         return False  # it is no column of a release
 
 
-GEOPARQUET = ReleaseFormat(write_geoparquet, _read, _contents)
+GEOPARQUET = ReleaseFormat(write_geoparquet, _read_lines, _contents)

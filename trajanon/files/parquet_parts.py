@@ -35,12 +35,12 @@ class ParquetParts:
 
     def between(self, first: int, end: int) -> "ParquetParts":
         """Return the rows of a folder from a first one until before another."""
-        ends = np.cumsum([*self.rows.values()])
-        parts = slice(
-            int(np.searchsorted(ends, first, side="right")), int(np.searchsorted(ends, end)) + 1
-        )
-        begin = int(ends[parts.start]) - [*self.rows.values()][parts.start]
-        return ParquetParts(self.opened[parts], self.schema_arrow, end - first, first=first - begin)
+        part_ends = np.cumsum([*self.rows.values()])
+        first_part = int(np.searchsorted(part_ends, first, side="right"))
+        last_part = int(np.searchsorted(part_ends, end))
+        first_in_part = first - int(part_ends[first_part]) + [*self.rows.values()][first_part]
+        opened = self.opened[first_part : last_part + 1]
+        return ParquetParts(opened, self.schema_arrow, end - first, first=first_in_part)
 
     @contextmanager
     def part(self, number: int) -> Iterator["ParquetParts"]:
@@ -57,14 +57,14 @@ class ParquetParts:
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read columns, at most a given number of rows at a time."""
-        before = self.first
-        left = self.n
+        rows_to_skip = self.first
+        rows_to_read = self.n
         for opened in self.opened:
             with opened() as file:
                 for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-                    inside = batch[before : before + left]
-                    before = max(before - len(batch), 0)
-                    left -= len(inside)
+                    inside = batch[rows_to_skip : rows_to_skip + rows_to_read]
+                    rows_to_skip = max(rows_to_skip - len(batch), 0)
+                    rows_to_read -= len(inside)
                     if len(inside):
                         yield inside
 
@@ -104,7 +104,9 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
         cause = error
 
     # A change explains an error better than the error does.
-    for name, _ in sorted(before.items() ^ part_states(folder).items()):
+    changed = sorted(before.items() ^ part_states(folder).items())
+    if changed:
+        name, _ = changed[0]
         raise FileProblem(
             f"{folder}/{name} was written or removed while it was read: "
             "begin again when no other program writes there"
@@ -117,18 +119,21 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
     """Open a part, which Arrow reads without threads of its own: see `arrow.opened_parquet`."""
     where = f"{folder}/{name}"
-    with folder.named(name), arrow.reading(where), folder.open(name) as stream:
+    with folder.naming_errors(name), arrow.reading(where), folder.open(name) as stream:
         yield arrow.parquet_file(stream, where)
 
 
 @contextmanager
 def parquet_of(
-    place: Path | Folder, look: Callable[["pa.Schema", object], object]
+    place: Path | Folder, check: Callable[["pa.Schema", object], object]
 ) -> Iterator[ParquetParts]:
-    """Open a file, or all parts of a folder, which must be alike; ``look`` at each schema."""
+    """Open a file, or all parts of a folder, which must be alike.
+
+    ``check`` gets each schema with the name of its file, and refuses one that cannot be read.
+    """
     if isinstance(place, Path):
         with arrow.parquet(place) as file:
-            look(file.schema_arrow, place)
+            check(file.schema_arrow, place)
             n = file.metadata.num_rows
             yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, n)
         return
@@ -143,7 +148,7 @@ def parquet_of(
         if n == 0:
             continue
 
-        look(part_schema, f"{place}/{name}")
+        check(part_schema, f"{place}/{name}")
         if schema is None:
             schema = part_schema
             types = _value_types(schema)

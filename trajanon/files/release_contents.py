@@ -48,11 +48,12 @@ def in_order(lines: Floats, times: Floats | None = None) -> Ints:
 def out_of_order(lines: Floats, times: Floats | None = None) -> int:
     """Count the lines that stand behind one that `in_order` puts after them."""
     change = np.diff(_columns(lines, times), axis=0)
-    first = (change != 0.0).argmax(axis=1)
-    return int((change[np.arange(len(change)), first] < 0.0).sum())
+    first_changed = (change != 0.0).argmax(axis=1)  # number of each line; 0 if none has changed
+    return int((change[np.arange(len(change)), first_changed] < 0.0).sum())
 
 
 def _columns(lines: Floats, times: Floats | None) -> Floats:
+    """Return all numbers of each line, in the order in which they are compared."""
     records = lines.reshape(len(lines), -1)
     return records if times is None else np.hstack([records, times])
 
@@ -94,7 +95,8 @@ class Layout(NamedTuple):
         if release.provenance.get("rows") == "lines":
             line = line_numbers(release.points, release.times)
             lines = release.take(np.unique(line, return_index=True)[1])
-            name = COUNTED[release.provenance.get("counted") != "subjects"]
+            people, records = COUNTED
+            name = people if release.provenance.get("counted") == "subjects" else records
             counts = {name: np.bincount(line)}
 
         words = dict[str, str]()
@@ -216,12 +218,12 @@ class Lines:
         columns: Mapping[str, Collection[object]],
     ) -> "Lines":
         """Add what a file says of its lines; times and columns of counts are anything."""
-        people = "people" in columns
+        has_people = "people" in columns
         return replace(
             self,
             times=_times(times, self.sizes),
-            counts=_counts(columns.get(COUNTED[not people]), len(self)),
-            people=people,
+            counts=_counts(columns.get("people" if has_people else "records"), len(self)),
+            people=has_people,
             attribution=attribution,
             clock=clock,
         )
@@ -246,7 +248,7 @@ def _times(rows: Iterable[object] | None, sizes: Ints) -> Floats | None:
 
 
 def _counts(values: Collection[object] | None, n: int) -> Ints | None:
-    """Read the people of each of n lines from any value; 0 if it is no whole number from 1 on."""
+    """Read the count of each of n lines from any value; 0 if it is no whole number from 1 on."""
     if values is None:
         return None
     if len(values) != n:  # a broken file may hold fewer of them than lines
@@ -255,6 +257,7 @@ def _counts(values: Collection[object] | None, n: int) -> Ints | None:
 
 
 def _is_count(value: object) -> TypeGuard[int]:
+    """Check whether a value is a whole number of rows that a line may have."""
     if not isinstance(value, int | float | np.number):
         return False
     return bool(1 <= value <= MOST_ROWS and value == int(value))

@@ -126,15 +126,17 @@ def _inspected_file(path: Path, write: Writer | None = None, *, keep: bool) -> I
 def _at_odds(files: Sequence[InspectedFile]) -> list[str]:
     """Report parts that do not belong together."""
     problems = []
-    ends = [file.ends for file in files if file.ends is not None]
+    ends = [file.ends for file in files if file.ends is not None]  # of each part
     if len({of_part.shape[1] for of_part in ends}) > 1:
         problems.append("parts have trajectories of different numbers of points")
     if len({file.clock for file in files if file.ends is not None}) > 1:
         problems.append("parts have times that count from different hours, or some have none")
 
     if len({of_part.shape for of_part in ends}) == 1:
-        in_turn = np.concatenate(ends)
-        if out_of_order(in_turn[..., :2], in_turn[..., 2] if in_turn.shape[2] > 2 else None):
+        # Each part is sorted by itself: so are all, if their first and last lines are.
+        all_ends = np.concatenate(ends)
+        times = all_ends[..., 2] if all_ends.shape[2] > 2 else None
+        if out_of_order(all_ends[..., :2], times):
             problems.append(
                 "parts are not sorted by their coordinates: run trajanon anonymize again"
             )
@@ -214,7 +216,7 @@ def _faulty_times(lines: Lines) -> tuple[list[str], bool]:
     if clock is None:
         return [f"an unknown sentence on times {sentence[:40]!r}"], True
 
-    timed = ~np.isnan(times[:, 0])
+    timed = ~np.isnan(times[:, 0])  # the others had something else than a time for each point
     departures = times[timed, 0]
     first, last = clock.rounded(DAY_BEGINS + np.array([0.0, clock.period]))
     outside = (clock.times != "date") & ((departures < first) | (departures > last))

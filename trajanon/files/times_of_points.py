@@ -32,7 +32,7 @@ def spread_evenly(times: Floats, step: float) -> Floats:
     >>> spread_evenly(np.array([0.0, 0.0, 60.0, 60.0]), 60.0).tolist()
     [0.0, 20.0, 40.0, 60.0]
     """
-    # For each point, the first and the last of the neighbours that have its time.
+    # For each point, the numbers of the first and the last neighbour with the same time.
     point = np.arange(times.shape[-1])
     changes = np.diff(times, axis=-1) != 0.0
     at_the_edge = np.ones_like(times[..., :1], dtype=np.bool_)

@@ -29,16 +29,18 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[Geometries]:
     """Yield each row's piece as shapely lines (lon, lat), some rows at a time."""
     import shapely
 
-    begins = np.zeros(len(tracks.points), dtype=np.bool_)
-    begins[tracks.first[:-1]] = True
+    begins_run = np.zeros(len(tracks.points), dtype=np.bool_)
+    begins_run[tracks.first[:-1]] = True
     for places, size in places_of_rows(tracks):
+        # A line begins where a run does, and where a row does.
         row = np.repeat(np.arange(len(size)), size)
-        heads = begins[places]
-        heads[np.cumsum(size) - size] = True
-        lines = shapely.linestrings(tracks.points[places, ::-1], indices=np.cumsum(heads) - 1)
+        begins_line = begins_run[places]
+        begins_line[np.cumsum(size) - size] = True
+        line = np.cumsum(begins_line) - 1
+        lines = shapely.linestrings(tracks.points[places, ::-1], indices=line)
 
         # A row with several runs holds them as one geometry.
-        first, count = np.unique(row[heads], return_index=True, return_counts=True)[1:]
+        first, count = np.unique(row[begins_line], return_index=True, return_counts=True)[1:]
         row_lines = lines[first]
         has_runs = count > 1
         if has_runs.any():
@@ -52,43 +54,50 @@ def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
     """Count the runs that each row holds, and their points; None if a row is a piece of one."""
     if tracks.recording is None:
         return None
-    low, high = _runs(tracks)
-    return high - low, np.diff(tracks.first)[places_of_spans(low, high - low)]
+    first_run, end_run = _runs_of_recordings(tracks)
+    count = end_run - first_run
+    return count, np.diff(tracks.first)[places_of_spans(first_run, count)]
 
 
 def starts_of_rows(tracks: Tracks) -> Ints:
     """Return the place of each window's first point: on its run, or on all that its row holds."""
     if tracks.recording is None:
         return tracks.start
-    low, _ = _runs(tracks)
-    return tracks.start + tracks.first[tracks.run] - tracks.first[low]
+    first_run, _ = _runs_of_recordings(tracks)
+    return tracks.start + tracks.first[tracks.run] - tracks.first[first_run]
 
 
-def _runs(tracks: Tracks) -> tuple[Ints, Ints]:
-    """Find the first run of each row's recording, and the first after it."""
+def _runs_of_recordings(tracks: Tracks) -> tuple[Ints, Ints]:
+    """Find the first run of each row's recording, and the first run after them, (n,) each."""
     assert tracks.recording is not None
     recording = tracks.recording[tracks.run]
-    low = np.searchsorted(tracks.recording, recording, side="left")
-    high = np.searchsorted(tracks.recording, recording, side="right")
-    return low, high
+    first_run = np.searchsorted(tracks.recording, recording, side="left")
+    end_run = np.searchsorted(tracks.recording, recording, side="right")
+    return first_run, end_run
 
 
 def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the points of the pieces of some rows, and how many each has."""
+    """Yield, for some rows at a time, the numbers of their points in `Tracks.points`.
+
+    With them how many points each row has: those of its piece, or of all runs of its recording.
+    """
     if tracks.recording is not None:
-        begin, end = (tracks.first[run] for run in _runs(tracks))
+        first_run, end_run = _runs_of_recordings(tracks)
+        begin = tracks.first[first_run]
+        end = tracks.first[end_run]
     else:
         order = np.lexsort((tracks.start, tracks.run))
         run = tracks.run[order]
-        window = tracks.first[run] + tracks.start[order]
-        heads = np.diff(run, prepend=-1) != 0
-        tails = np.append(heads, True)[1:]
+        window = tracks.first[run] + tracks.start[order]  # its first point
+        is_first_of_run = np.diff(run, prepend=-1) != 0
+        is_last_of_run = np.append(is_first_of_run, True)[1:]
 
         # A piece ends with the first point of the next one.
+        next_window = np.append(window, 0)[1:]
         begin = np.empty_like(window)
-        begin[order] = np.where(heads, tracks.first[run], window)
+        begin[order] = np.where(is_first_of_run, tracks.first[run], window)
         end = np.empty_like(window)
-        end[order] = np.where(tails, tracks.first[run + 1], np.append(window, 0)[1:] + 1)
+        end[order] = np.where(is_last_of_run, tracks.first[run + 1], next_window + 1)
 
     size = end - begin
     block = np.cumsum(size) // _POINTS_PER_BLOCK
@@ -108,10 +117,10 @@ def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bo
         _require(np.array_equal(size, sizes))
 
     if "runs" in names:
-        runs = lists_of(file.read(["runs"])["runs"], "runs")
-        return _of_recordings(start, ticks, size, point_times, *runs)
+        points_of_runs, runs_of_rows = lists_of(file.read(["runs"])["runs"], "runs")
+        return _tracks_of_recordings(start, ticks, size, point_times, points_of_runs, runs_of_rows)
     run = whole_numbers("run", geoparquet.written_column(where, file, "run"))
-    return _of_pieces(run, start, ticks, size, point_times, windows)
+    return _tracks_of_pieces(run, start, ticks, size, point_times, windows)
 
 
 def _pieces(file: ParquetParts) -> tuple[NDArray[np.int32], Ints]:
@@ -133,13 +142,13 @@ def _pieces(file: ParquetParts) -> tuple[NDArray[np.int32], Ints]:
     return np.concatenate(ticks), np.concatenate(sizes)
 
 
-def _require(holds: object) -> None:
-    """Refuse what somebody has changed."""
-    if not holds:
+def _require(is_sound: object) -> None:
+    """Refuse tracks that somebody has changed."""
+    if not is_sound:
         raise BadInput("its tracks are not as extract writes them")
 
 
-def _of_recordings(
+def _tracks_of_recordings(
     start: Ints,
     ticks: NDArray[np.int32],
     size: Ints,
@@ -147,18 +156,23 @@ def _of_recordings(
     points_of_runs: Floats,
     runs_of_row: Ints,
 ) -> Tracks:
-    """Make tracks of rows that hold all runs of a recording each."""
+    """Make tracks of rows that hold all runs of a recording each.
+
+    ``start`` is the place of each row's window among all points of the row, and ``size`` how many
+    these are; ``ticks`` are the points of all rows.
+    """
     run_points = points_of_runs.astype(np.int64)
     _require((run_points > 0).all() and (runs_of_row > 0).all())
 
-    last_run = np.cumsum(runs_of_row)
-    first_run = last_run - runs_of_row
-    first = np.append(0, np.cumsum(run_points))
+    end_run = np.cumsum(runs_of_row)
+    first_run = end_run - runs_of_row
+    first = np.append(0, np.cumsum(run_points))  # point of each run
     begin = first[first_run]
-    _require(np.array_equal(size, first[last_run] - begin))
+    _require(np.array_equal(size, first[end_run] - begin))
 
+    # The run on which the window's first point is.
     window = begin + start
-    run = np.clip(np.searchsorted(first, window, side="right") - 1, first_run, last_run - 1)
+    run = np.clip(np.searchsorted(first, window, side="right") - 1, first_run, end_run - 1)
     return Tracks(
         points=TrackPoints(ticks),
         first=first,
@@ -169,7 +183,7 @@ def _of_recordings(
     )
 
 
-def _of_pieces(
+def _tracks_of_pieces(
     run: Ints,
     start: Ints,
     ticks: NDArray[np.int32],
@@ -177,45 +191,53 @@ def _of_pieces(
     times: Floats | None,
     windows: Floats,
 ) -> Tracks:
-    """Join the pieces of runs."""
+    """Join the pieces of runs: one for each row, with the points of ``ticks`` one after another.
+
+    ``start`` is the place of each row's window on its run. If the row's piece is the first of the
+    run, it holds what lies before the window, too; any other piece begins with the window.
+    """
     first = np.cumsum(size) - size
-    at_start = _hold(ticks, first, size, windows, start)
-    at_head = _hold(ticks, first, size, windows, np.zeros_like(start))
-    _require((at_start | at_head).all())
+    window_at_start = _hold(ticks, first, size, windows, start)
+    window_at_head = _hold(ticks, first, size, windows, np.zeros_like(start))
+    _require((window_at_start | window_at_head).all())
 
     order = np.lexsort((start, run))
     first = first[order]
     size = size[order]
     start = start[order]
-    heads = np.append(True, np.diff(run[order]) != 0)
-    # A track that repeats itself to the bit may hold the window at both places.
-    begin = start - np.where(at_start[order] & (heads | ~at_head[order]), start, 0)
+    begins_run = np.append(True, np.diff(run[order]) != 0)
+
+    # Where each piece begins on its run. A track that repeats itself to the bit may hold the
+    # window at both places.
+    begins_at_zero = window_at_start[order] & (begins_run | ~window_at_head[order])
+    begin = np.where(begins_at_zero, 0, start)
 
     # Both the number and the point must go on: files put together use numbers twice.
-    seam = (ticks[(first + size - 1)[:-1]] == ticks[first[1:]]).all(axis=1)
-    meets = ~heads[1:] & seam & (begin[1:] == begin[:-1] + size[:-1] - 1)
-    heads[1:] = ~meets
-    joined = np.cumsum(heads) - 1
-    size = size - np.append(meets, False)  # the point at a seam is in both
+    has_equal_ends = (ticks[(first + size - 1)[:-1]] == ticks[first[1:]]).all(axis=1)
+    goes_on = begin[1:] == begin[:-1] + size[:-1] - 1
+    is_joined = ~begins_run[1:] & has_equal_ends & goes_on
+    begins_run[1:] = ~is_joined
+    joined_run = np.cumsum(begins_run) - 1
+    size = size - np.append(is_joined, False)  # the point where pieces meet is in both
 
     pieces = [slice(at, at + n) for at, n in zip(first.tolist(), size.tolist(), strict=True)]
-    place = np.argsort(order)
+    place_in_order = np.argsort(order)
     return Tracks(
         points=TrackPoints(np.concatenate([ticks[piece] for piece in pieces])),
-        first=np.append(0, np.cumsum(size)[np.append(heads, True)[1:]]),
-        run=joined[place],
-        start=(start - begin[heads][joined])[place],
+        first=np.append(0, np.cumsum(size)[np.append(begins_run, True)[1:]]),
+        run=joined_run[place_in_order],
+        start=(start - begin[begins_run][joined_run])[place_in_order],
         times=None if times is None else np.concatenate([times[piece] for piece in pieces]),
     )
 
 
 def _hold(ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, place: Ints) -> Bools:
     """Mark the windows that lie at these places of their pieces, (n,)."""
-    steps = STEPS * np.arange(windows.shape[1])
-    held: Bools = (place >= 0) & (place < size - steps[-1])
-    window_points = (first + place)[held, None] + steps
-    held[held] = (ticks[window_points] == ticks_of(windows[held])).all(axis=(1, 2))
-    return held
+    steps = STEPS * np.arange(windows.shape[1])  # from the first point to each
+    is_held: Bools = (place >= 0) & (place < size - steps[-1])  # there is room for it
+    window_points = (first + place)[is_held, None] + steps
+    is_held[is_held] = (ticks[window_points] == ticks_of(windows[is_held])).all(axis=(1, 2))
+    return is_held
 
 
 def whole_numbers(name: str, column: Column | None) -> Ints:

@@ -260,6 +260,7 @@ def read_by_part(path: str | os.PathLike[str] | Folder) -> Iterator[tuple[Floats
 
 
 def _points_and_times(path: object, file: ParquetParts) -> Iterator[tuple[Floats, Floats | None]]:
+    """Yield points and times of each part."""
     for part in file.each():
         points, _, times = read_rows(path, part, tracks=False)
         yield points, times

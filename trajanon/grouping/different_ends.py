@@ -118,12 +118,10 @@ def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> In
         if not ends.lacks_place(rows):
             continue  # another group has joined it since
 
-        costs = {
-            neighbour: cost_of_merging(records[rows], records[members[neighbour]])
-            for neighbour in candidates
-            if neighbour != group and len(members[neighbour])
-        }
-        for neighbour in sorted(costs, key=costs.__getitem__):
+        neighbours = [near for near in candidates if near != group and len(members[near])]
+        own_records = records[rows]
+        costs = {near: cost_of_merging(own_records, records[members[near]]) for near in neighbours}
+        for neighbour in sorted(neighbours, key=costs.__getitem__):
             merged = np.append(members[neighbour], rows)
             is_too_wide = span(ends.middles[merged]) > ends.lengths[merged].max()
             if not is_too_wide and not ends.lacks_place(merged):

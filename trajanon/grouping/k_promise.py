@@ -5,7 +5,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import whole
+from trajanon.common.declared_options import LEAST_K, whole_number
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import UNITS, number_of
 from trajanon.trajectories.subjects import Nameless
@@ -13,11 +13,11 @@ from trajanon.trajectories.subjects import Nameless
 
 def check_k(k: SupportsIndex) -> int:
     """Return k as a number of Python; refuse one that hides nobody."""
-    number = whole(k)
+    number = whole_number(k)
     if number is None:
         raise BadInput(f"k must be a whole number (got {k!r})")
-    if number < 2:
-        raise BadInput(f"k must be at least 2 (got {number}): a group of 1 hides nobody")
+    if number < LEAST_K:
+        raise BadInput(f"k must be at least {LEAST_K} (got {number}): a group of 1 hides nobody")
     return number
 
 
@@ -28,16 +28,19 @@ def check_enough(
     unit: str = "record",
     nameless: Nameless | None = None,
 ) -> None:
-    """Refuse fewer than k records, and, where subjects are counted, fewer than k of these."""
+    """Refuse fewer than k of n records, and, where subjects are counted, fewer than k of these.
+
+    ``unit`` is what messages call a record.
+    """
     units = UNITS.get(unit, "records")
-    counted = number_of(n, unit, units)
+    records = number_of(n, unit, units)
 
     if n < k:
-        raise TooFewRecords(f"{counted} cannot form a group of k = {k}; lower k or add {units}")
+        raise TooFewRecords(f"{records} cannot form a group of k = {k}; lower k or add {units}")
 
     if subject_count is not None and subject_count < k:
         raise TooFewSubjects(
-            f"the {counted} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
+            f"the {records} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; lower k or add subjects{_advice_on(nameless)}"
         )
 
@@ -54,15 +57,13 @@ def _advice_on(nameless: Nameless | None) -> str:
 
 def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     """Count the different subjects in each group, shape (g,)."""
-    # The pairs below must fit into 64 bits.
-    if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
-        subjects = dense(subjects)
-
-    # Each pair of group and subject as one number: rows of two are sorted ten times as slowly.
-    count = int(subjects.max(initial=0)) + 1
-    pairs = np.sort(labels * count + subjects)
+    # Each pair of group and subject as one number: rows of two are sorted ten times as slowly. It
+    # fits into 64 bits if subjects are numbered from 0.
+    subjects = dense(subjects)
+    factor = int(subjects.max(initial=0)) + 1
+    pairs = np.sort(labels * factor + subjects)
     is_new_pair = np.diff(pairs, prepend=-1) > 0
-    return np.bincount(pairs[is_new_pair] // count)
+    return np.bincount(pairs[is_new_pair] // factor)
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:

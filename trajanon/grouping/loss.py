@@ -30,16 +30,16 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
     # Subtract the first record first: the mean of numbers far from zero loses digits.
     centred = records - records[:1]
     centred -= centred.mean(axis=0)
-    constant = (records == records[:1]).all(axis=0)
-    centred[:, constant] = 0.0
+    is_constant = (records == records[:1]).all(axis=0)
+    centred[:, is_constant] = 0.0
 
     # Divide by the largest deviation, so that squares neither over- nor underflow.
-    unit = np.maximum(centred.max(axis=0, initial=0.0), -centred.min(axis=0, initial=0.0))
-    centred /= np.where(unit > 0.0, unit, 1.0)
+    largest = np.maximum(centred.max(axis=0, initial=0.0), -centred.min(axis=0, initial=0.0))
+    centred /= np.where(largest > 0.0, largest, 1.0)
 
     squares = in_parts(lambda rows, _: (rows**2).sum(axis=0), centred, _RECORDS_PER_SUM)
-    spread = np.sqrt(np.sum(squares, axis=0) / max(len(records) - 1, 1))
-    centred /= np.where(spread > 0.0, spread, 1.0)
+    deviation = np.sqrt(np.sum(squares, axis=0) / max(len(records) - 1, 1))
+    centred /= np.where(deviation > 0.0, deviation, 1.0)
     if weights is not None:
         centred *= np.sqrt(weights)
     return centred
@@ -50,7 +50,6 @@ def _refuse_wide_columns(records: Floats) -> None:
     if len(records) == 0:
         return
 
-    # No sum of differences is larger than this.
     with np.errstate(over="ignore"):
         largest_sum = np.ptp(records, axis=0) * len(records)
     too_wide = np.flatnonzero(~np.isfinite(largest_sum))
@@ -105,11 +104,14 @@ def members_of_groups(labels: Ints) -> list[Ints]:
 
 
 def group_means(records: Floats, labels: Ints, weights: Floats | None = None) -> Floats:
-    """Average the records of each group, plainly or by weights, (n,), that add up to 1 in each."""
+    """Average the records of each group, plainly or by weights, (n,), that add up to 1 in each.
+
+    Returns the means, (g, p).
+    """
     if len(labels) == 0:
         return records[:0].copy()
 
-    # All records group by group, and the place in that order at which each group begins.
+    # All row numbers group by group, and the place in that order at which each group begins.
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     begin = np.cumsum(sizes) - sizes
@@ -121,16 +123,17 @@ def group_means(records: Floats, labels: Ints, weights: Floats | None = None) ->
         part = slice(first_group, groups[-1] + 1)
         members = order[begin[first_group] : begin[groups[-1]] + sizes[groups[-1]]]
 
-        # Subtract one member first: sums far from zero lose precision.
-        origin = records[order[begin[part]]]
-        from_origin = records[members] - origin[labels[members] - first_group]
+        # Subtract the first member of its group from each: sums far from zero lose precision.
+        origins = records[order[begin[part]]]
+        from_origin = records[members] - origins[labels[members] - first_group]
         if weights is not None:
             from_origin *= weights[members, None]
 
-        total = np.add.reduceat(from_origin, begin[part] - begin[first_group], axis=0)
+        # Sums of the rows from where each group begins up to the next one.
+        sums = np.add.reduceat(from_origin, begin[part] - begin[first_group], axis=0)
         if weights is None:
-            total /= sizes[part, None]
-        means[part] = origin + total
+            sums /= sizes[part, None]
+        means[part] = origins + sums
 
     members_per_group = max(len(order) // len(sizes), 1)
     in_parts(average, np.arange(len(sizes)), max(_RECORDS_PER_SUM // members_per_group, 1))
@@ -142,7 +145,8 @@ def squares_to_means(records: Floats, labels: Ints) -> Floats:
     means = group_means(records, labels)
 
     def squares(rows: Ints, stop: Event) -> Floats:
-        part = slice(rows[0], rows[-1] + 1)  # the rows follow one another: no copy is needed
+        """Square the distances of the records in rows that follow one another."""
+        part = slice(rows[0], rows[-1] + 1)  # of which numpy makes no copy
         return np.asarray(((records[part] - means[labels[part]]) ** 2).sum(axis=1))
 
     return np.concatenate(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
@@ -173,7 +177,7 @@ def loss_to(records: Floats, released: Floats, labels: Ints) -> float:
 
     ``released`` has a line for each group, (g, p) or (g, m, 2).
     """
-    # Both in the deviations of the originals; a column that is equal in all of them counts nothing,
+    # In standard deviations of the originals; a column that is equal in all of them counts nothing,
     # as its variance is infinite.
     records = records.reshape(len(records), -1)
     lines = released.reshape(len(released), -1)
@@ -182,6 +186,7 @@ def loss_to(records: Floats, released: Floats, labels: Ints) -> float:
     def squares(rows: Ints, stop: Event) -> float:
         return float(((lines[labels[rows]] - records[rows]) ** 2 / variance).sum())
 
+    # Each column that varies has n - 1 as its sum of squares.
     sse_to_lines = sum(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
     sst = float((len(records) - 1) * np.isfinite(variance).sum())
     return information_loss(sse_to_lines, sst)
@@ -203,6 +208,7 @@ def axes_and_squares(products: Floats) -> tuple[Floats, Floats]:
     ``products`` are the cross-products of centred records, (p, p); each column of the axes, (p, p),
     is one axis.
     """
+    # The smallest comes first, and may be below 0 by rounding.
     squares, axes = np.linalg.eigh(products)
     return axes[:, ::-1], squares[::-1].clip(0.0)
 
@@ -213,15 +219,19 @@ def principal_axes(records: Floats) -> Floats:
 
 
 def leading_axes(products: Floats, left_out: float) -> Floats:
-    """Find the fewest principal axes, (p, q), that leave out at most ``left_out`` of the SST."""
-    # What is left out when an axis is the last one: the squares on all behind it.
+    """Find the fewest principal axes, (p, q), that leave out at most ``left_out`` of the squares.
+
+    ``products`` are the cross-products of centred records, (p, p).
+    """
+    # What is left out when an axis is the last one: the squares along all behind it.
     axes, squares = axes_and_squares(products)
     squares_behind = squares[::-1].cumsum()[::-1] - squares
-    return axes[:, : int(np.argmax(squares_behind <= left_out)) + 1]
+    last = int(np.argmax(squares_behind <= left_out))  # the first that leaves out so little
+    return axes[:, : last + 1]
 
 
 def turn(records: Floats, axes: Floats) -> Floats:
-    """Compute the coordinates of records, (n, p), along axes, (p, q): (n, q).
+    """Compute the coordinates of records, (n, p), along axes, (p, q), in columns: (n, q).
 
     Along all p axes distances stay as they are.
     """

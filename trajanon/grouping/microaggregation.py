@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.declared_options import made_of, takes_settings
+from trajanon.common.declared_options import settings_from, takes_settings
 from trajanon.common.errors import BadInput, MergedWarning, TrajanonError, warn
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
@@ -138,7 +138,7 @@ def microaggregate(
     {'gamma': 1.05}
     """
     k = check_k(k)
-    settings = made_of(options, MicroaggregateSettings)
+    settings = settings_from(options, MicroaggregateSettings)
     table = loss.as_records(X)
     record_count = len(table)
 

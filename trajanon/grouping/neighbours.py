@@ -21,17 +21,17 @@ from trajanon.grouping.loss import leading_axes, principal_axes, sums_of_product
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-WHOLE = 10_000
+MOST_EXACT = 10_000
 """Up to this number of records, neighbours are exact and a table is searched in one piece."""
 
-DETAIL = 1e-5
+SHARE_LEFT_OUT = 1e-5
 """Share of the variance that the axes left out of a large table may hold. A hundredth would leave
 3 columns of the 60 of cabs' tracks, where all records are near each other."""
 
-TREES = 4  # of a large table: each finds neighbours that the borders of another one hide
+TREE_COUNT = 4  # of a large table: each finds neighbours that the borders of another one hide
 
-LEAF = 256
-CROWD = 8
+LEAST_LEAF_SIZE = 256
+RECORDS_PER_NEIGHBOUR = 8
 """Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
 
 BATCHES = 64  # into which the leaves of a tree, or the blocks of a path, are put for threads
@@ -48,7 +48,7 @@ def neighbour_count(k: int) -> int:
 
 def leaf_size(neighbours_wanted: int) -> int:
     """Return how many records a leaf holds at most."""
-    return max(LEAF, CROWD * neighbours_wanted)
+    return max(LEAST_LEAF_SIZE, RECORDS_PER_NEIGHBOUR * neighbours_wanted)
 
 
 class Approximate(NamedTuple):
@@ -81,7 +81,7 @@ class Neighbours:
     ) -> None:
         self.records = records
         self.count = min(count, len(records) - 1)
-        self.large = len(records) > max(WHOLE, leaf_size(self.count))
+        self.large = len(records) > max(MOST_EXACT, leaf_size(self.count))
         self._when_found = when_found
         self._progress = progress
 
@@ -96,18 +96,18 @@ class Neighbours:
     def approximate(self) -> Approximate:
         """Find the nearest of each record among those that share a leaf of a tree with it."""
         sst = float(self._products.trace())
-        points = self.turned(DETAIL * sst)
+        points = self.turned(SHARE_LEFT_OUT * sst)
         n = len(points)
         nearest = np.full((n, self.count), -1, dtype=np.int32)
         squares = np.full((n, self.count), np.inf)
 
         # Each tree makes the lists better, which are empty at first.
-        self._progress(_TASK, 0, TREES)
-        trees = grow_trees(points, leaf_size(self.count), TREES)
+        self._progress(_TASK, 0, TREE_COUNT)
+        trees = grow_trees(points, leaf_size(self.count), TREE_COUNT)
         for number, (order, borders) in enumerate(trees):
-            self._progress(_TASK, number, TREES)
+            self._progress(_TASK, number, TREE_COUNT)
             in_batches_of_leaves(partial(compare_leaves, points, order), borders, nearest, squares)
-        self._progress(_TASK, TREES, TREES)
+        self._progress(_TASK, TREE_COUNT, TREE_COUNT)
 
         self._when_found()
         first_order, first_borders = trees[0]
@@ -189,18 +189,21 @@ def in_batches_of_leaves(
     def compare_batch(batch_borders: Ints, stop: Event) -> None:
         compare(batch_borders, nearest, squares)
 
-    # Batches share a border: the last of one is where the first leaf of the next begins.
+    in_threads([partial(compare_batch, batch_borders) for batch_borders in in_batches(borders)])
+
+
+def in_batches(borders: Ints) -> list[Ints]:
+    """Divide the borders of leaves or blocks, which follow one another, into those of batches.
+
+    Batches share a border: the last of one is where the first leaf of the next begins.
+    """
     size = ceil(len(borders) / BATCHES)
-    starts = range(0, len(borders) - 1, size)
-    in_threads([partial(compare_batch, borders[begin : begin + size + 1]) for begin in starts])
+    return [borders[begin : begin + size + 1] for begin in range(0, len(borders) - 1, size)]
 
 
 def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:
     """Find the points of a tree nearest to each point: their distances and numbers, (n, count)."""
-
-    def query(part: Floats, stop: Event) -> tuple[Floats, Ints]:
-        distances, numbers = tree.query(part, k=range(1, count + 1))
-        return distances, numbers
-
-    distances, numbers = zip(*in_parts(query, points, _POINTS_PER_QUERY), strict=True)
+    ranks = range(1, count + 1)
+    parts = in_parts(lambda part, _: tree.query(part, k=ranks), points, _POINTS_PER_QUERY)
+    distances, numbers = zip(*parts, strict=True)
     return np.concatenate(distances), np.concatenate(numbers)

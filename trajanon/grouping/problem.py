@@ -23,7 +23,7 @@ class SearchLog:
     """The steps of a search, and its best partition; without records a log that keeps nothing."""
 
     def __init__(self, records: Floats | None = None) -> None:
-        self.stages: list[Stage] = []
+        self.stages: list[Stage] = []  # the steps that have ended
         self.chosen: dict[str, str | float] = {}  # parameters that the present step chose by itself
         self.best: Ints | None = None  # labels of the best partition so far, (n,)
         self.path_length: float | None = None  # of the path that the groups were cut from
@@ -44,16 +44,16 @@ class SearchLog:
         self.best = None
         self._least_sse = np.inf
 
-    def offer(self, labels: Ints, lost: float | None = None) -> None:
-        """Keep a partition if it is the best so far; ``lost`` is its SSE, if that is known."""
+    def offer(self, labels: Ints, sse_of_labels: float | None = None) -> None:
+        """Keep a partition if it is the best so far; its SSE is computed if it is not known."""
         if self._records is None:
             return
 
-        if lost is None:
-            lost = sse(self._records, labels)
-        if lost < self._least_sse:
+        if sse_of_labels is None:
+            sse_of_labels = sse(self._records, labels)
+        if sse_of_labels < self._least_sse:
             self.best = labels.copy()
-            self._least_sse = lost
+            self._least_sse = sse_of_labels
 
     def end_step(self, name: str, labels: Ints | None = None) -> None:
         """Log the step that ends now, and its partition, if it has one; the next step begins."""
@@ -64,9 +64,9 @@ class SearchLog:
 
         percent_lost = None
         if labels is not None:
-            lost = sse(self._records, labels)
-            self.offer(labels, lost)
-            percent_lost = information_loss(lost, self.sst)
+            sse_of_labels = sse(self._records, labels)
+            self.offer(labels, sse_of_labels)
+            percent_lost = information_loss(sse_of_labels, self.sst)
 
         now = perf_counter()
         self.stages.append(Stage(name, percent_lost, now - self._step_began, chosen))
@@ -83,14 +83,14 @@ class Problem:
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     # Of method, path and refinement, with their parameters.
     settings: MicroaggregateSettings = field(default_factory=MicroaggregateSettings)
-    budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
+    budget: Effort = field(default_factory=Effort)  # of moves; by default none
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
-    log: SearchLog = field(default_factory=SearchLog)  # of steps and good partitions
+    log: SearchLog = field(default_factory=SearchLog)  # by default one that keeps nothing
     progress: Progress = silent  # called with how far the work is
     ends: Ends | None = None  # of trips; None if groups need no different places at the ends
 
     def part(self, rows: Ints) -> "Problem":
-        """Return the problem of the records in these rows, with the same log."""
+        """Return the problem of the records in these rows; all else is the same."""
         ends = None if self.ends is None else self.ends.take(rows)
         records = self.records[rows]
         return replace(self, records=records, subjects=self.subjects[rows], ends=ends)
@@ -100,9 +100,8 @@ class Problem:
         """Return the neighbours of a table that is too large to be searched in one piece."""
         known = self.neighbours
         # The neighbours of the whole table are of no use to a part of it.
-        if known is None or known.records is not self.records:
-            return None
-        return known if known.large else None
+        is_large = known is not None and known.records is self.records and known.large
+        return known if is_large else None
 
 
 def whole_problem(

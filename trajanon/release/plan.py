@@ -11,7 +11,7 @@ from trajanon.common.declared_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
-    settings_of,
+    release_and_search_settings,
 )
 from trajanon.common.errors import BadInput
 from trajanon.grouping.different_ends import Ends
@@ -55,7 +55,7 @@ class Plan:
         public_places: Surroundings | None = None,
     ) -> "Plan":
         """Check what was asked for; the key may follow later."""
-        release, search = settings_of(options)
+        release, search = release_and_search_settings(options)
 
         if release.as_published and roads is not None:
             raise BadInput("`as_published` moves nothing: leave out `roads`")

@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import PAIR, ReleaseSettings, TimesName
+from trajanon.common.declared_options import LEAST_K, ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typed
 from trajanon.common.number_text import UnitName, number_of
@@ -223,7 +223,7 @@ class Report(Struct, frozen=True, kw_only=True):
     notice: str
     unit: UnitName = "trajectory"
     n: Annotated[int, msgspec.Meta(ge=1)]
-    k: Annotated[int, msgspec.Meta(ge=PAIR, le=sys.maxsize)]
+    k: Annotated[int, msgspec.Meta(ge=LEAST_K, le=sys.maxsize)]
     counted: Literal["subjects", "records"]
     as_published: bool = False
     groups: Whole
@@ -368,9 +368,8 @@ class Figures(NamedTuple):
     """What is measured of all groups of a release."""
 
     loss: float  # IL in percent
-    errors: Mapping[
-        str, Summary
-    ]  # in metres or seconds, by the names of `release_of_groups.errors_of`
+    # In metres or seconds, by the names of `release_of_groups.errors_of`.
+    errors: Mapping[str, Summary]
     mended: Mended | None
     widths: "PublicWidths | None"  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import PAIR
+from trajanon.common.declared_options import LEAST_K
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
@@ -277,8 +277,8 @@ def _nameless_as_different(report: Report) -> Iterator[Finding]:
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:
     """Find whether lines are means of two windows, whose steps are of known length."""
-    if report.unit not in ("trip", "day") and report.k == PAIR:
-        yield Finding("pairs_of_windows", {}, _remedy(report, "larger_k", k=PAIR + 1))
+    if report.unit not in ("trip", "day") and report.k == LEAST_K:
+        yield Finding("pairs_of_windows", {}, _remedy(report, "larger_k", k=LEAST_K + 1))
 
 
 def _lines_of_little_use(report: Report) -> Iterator[Finding]:
@@ -338,7 +338,7 @@ def _remedy(report: Report, kind: str, **changes: Option | None) -> Remedy:
 def _smaller_k(report: Report) -> Remedy | None:
     """Return the command with a smaller k, if there is one."""
     k = report.k
-    return _remedy(report, "smaller_k", k=k - 1) if k > PAIR else None
+    return _remedy(report, "smaller_k", k=k - 1) if k > LEAST_K else None
 
 
 def _one_window_each(report: Report) -> Remedy:
@@ -361,4 +361,4 @@ def _move_less(report: Report) -> Remedy | None:
     one_nameless = report.knows_people and report.source.unnamed.subjects == 1
     if one_nameless and report.share_nameless > MANY_NAMELESS:
         return _remedy(report, "nameless_differ", columns="nameless=different")
-    return _smaller_k(report) if report.k > PAIR + 1 else None
+    return _smaller_k(report) if report.k > LEAST_K + 1 else None

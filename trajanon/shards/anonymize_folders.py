@@ -235,7 +235,7 @@ def _report_drafts(target: Folder, *, sharded: bool) -> Iterator[tuple[Path, Pat
         with TemporaryDirectory(prefix="trajanon-") as folder:
             drafts = Path(folder, "report.json"), Path(folder, MEMBERS)
             yield drafts
-            with target.named():
+            with target.naming_errors():
                 for draft, path in zip(drafts, (report, members), strict=True):
                     if draft.is_file():
                         target.system.put_file(str(draft), path)

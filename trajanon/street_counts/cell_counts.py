@@ -81,14 +81,13 @@ def cell_counts(
     lines = lines_to_count(release)
     parts = tuple(parts)
 
-    line, place, passed = _places_on_lines(lines.points, width / _PLACES_A_CELL)
+    line, place, points_before = _places_on_lines(lines.points, width / _PLACES_A_CELL)
     cell = cells(place, width) if resolution is None else _hexagons(place, resolution)
-    part = parts_of(times_at(lines.times, line, passed), lines.clock, parts)
+    part = parts_of(times_at(lines.times, line, points_before), lines.clock, parts)
     counts = counts_of(passages({"cell": cell}, line, part), lines)
 
-    counted = counts.table["cell"].to_numpy()
-    is_square = resolution is None
-    names, shapes = _squares_drawn(counted, width) if is_square else _hexagons_drawn(counted)
+    cell = counts.table["cell"].to_numpy()
+    names, shapes = _squares_drawn(cell, width) if resolution is None else _hexagons_drawn(cell)
     return table_of_counts(pd.DataFrame({"cell": names}), shapes, counts, lines, parts)
 
 
@@ -111,20 +110,22 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
     Returns of each place the row of its line, its latitude and longitude, and how far along the
     line it is, in points from the first.
     """
+    # A hop leads from a point to the next one; each has places of its own, at both ends, too.
     m = points.shape[1]
     start = points[:, :-1].reshape(-1, 2)
     end = points[:, 1:].reshape(-1, 2)
     metres = metres_between(start[:, 0], start[:, 1], end[:, 0], end[:, 1])
     places_on_hop = np.ceil(metres / apart).astype(np.int64) + 1
 
+    # The hop of each place, and how far along it that is.
     hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
     share_of_hop = places_of_spans(0, places_on_hop) / np.maximum(places_on_hop[hop] - 1, 1)
 
-    way = end - start
-    way[:, 1] = wrapped(way[:, 1])
-    place = start[hop] + share_of_hop[:, None] * way[hop]
+    degrees = end - start
+    degrees[:, 1] = wrapped(degrees[:, 1])
+    place = start[hop] + share_of_hop[:, None] * degrees[hop]
     line, point = np.divmod(hop, m - 1)
-    # The end of a hop is still on it.
+    # The end of a hop is still on it, not on the next one: the last has none.
     return line, place, point + np.minimum(share_of_hop, 1.0 - 1e-9)
 
 
@@ -133,9 +134,9 @@ def _squares_drawn(cell: Ints, metres: float) -> tuple[list[str], NDArray[np.obj
     import shapely
 
     middles = cell_middles(cell, metres)
-    half = 0.5 * metres / metres_of_degrees(middles[:, 0])
-    south, west = (middles - half).T
-    north, east = (middles + half).T
+    half_width = 0.5 * metres / metres_of_degrees(middles[:, 0])  # degrees, (c, 2)
+    south, west = (middles - half_width).T
+    north, east = (middles + half_width).T
     names = [f"{lat:.5f} {lon:.5f}" for lat, lon in middles.tolist()]
     return names, np.asarray(shapely.box(west, south, east, north))
 

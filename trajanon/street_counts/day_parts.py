@@ -32,7 +32,7 @@ class DayPart(NamedTuple):
     def hours(self) -> list[int]:
         """List the hours in the part, each by the number at which it begins, 0 to 23."""
         # Beyond midnight the hours go on as 24, 25, ..., so that a range can hold them.
-        stop = self.end + _HOURS_A_DAY * (self.end <= self.begin)
+        stop = self.end if self.end > self.begin else self.end + _HOURS_A_DAY
         return [hour % _HOURS_A_DAY for hour in range(self.begin, stop)]
 
 

@@ -46,8 +46,9 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
     for levels_out in range(LEVELS):
         zoom = _FINEST_ZOOM - levels_out
         table = finest if levels_out == 0 else cell_counts(lines, metres * 2**levels_out)
-        for (column, row), features in _features_of_tiles(table, zoom):
+        for (column, row), features in _features_by_tile(table, zoom):
             layer = {"name": "cells", "features": features}
+            # The sides of the tile, as shares of the map of the world: west, top, east, bottom.
             sides = tuple(side / 2**zoom for side in (column, row, column + 1, row + 1))
             options = {"quantize_bounds": sides, "y_coord_down": True}
             with warnings.catch_warnings():  # that package calls what shapely has renamed
@@ -62,8 +63,8 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
             f"{_LARGEST / 1e6:.0f}: use wider cells than {metres:g} m"
         )
 
-    sides = ("min_lon_e7", "min_lat_e7", "max_lon_e7", "max_lat_e7")
-    bounds = dict(zip(sides, (finest.total_bounds * 1e7).astype(int).tolist(), strict=True))
+    names = ("min_lon_e7", "min_lat_e7", "max_lon_e7", "max_lat_e7")  # in 10^-7 degrees
+    bounds = dict(zip(names, (finest.total_bounds * 1e7).astype(int).tolist(), strict=True))
     with path.open("wb") as file:
         writer = Writer(file)
         for number in sorted(tiles):
@@ -83,16 +84,16 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
     return finest
 
 
-def _features_of_tiles(
+def _features_by_tile(
     table: "GeoDataFrame", zoom: int
 ) -> list[tuple[tuple[int, int], list[dict[str, object]]]]:
     """List column and row of each tile that cells touch, and its cells as features."""
     features = defaultdict[tuple[int, int], list[dict[str, object]]](list)
     for shape, trips in zip(table.geometry, table.trips.tolist(), strict=True):
-        flat = shapely.transform(shape, _mercator)
-        feature: dict[str, object] = {"geometry": flat, "properties": {"trips": trips}}
+        on_map = shapely.transform(shape, _mercator)
+        feature: dict[str, object] = {"geometry": on_map, "properties": {"trips": trips}}
         # A cell lies in each tile that it touches.
-        west, top, east, bottom = flat.bounds
+        west, top, east, bottom = on_map.bounds
         for column in range(int(west * 2**zoom), int(east * 2**zoom) + 1):
             for row in range(int(top * 2**zoom), int(bottom * 2**zoom) + 1):
                 features[column, row].append(feature)

@@ -24,10 +24,10 @@ _NAME_COLUMNS = ("zone", "id", "name")
 _POLYGON_TYPES = (3, 6)  # of shapely: polygons, and several of them
 
 
-class _Ends(NamedTuple):
+class _ZonesOfEnds(NamedTuple):
     """In which zones lines begin and end, with names and middles of all zones."""
 
-    zone: Ints  # row in the others, -1 outside all zones, (n, 2)
+    zone: Ints  # row in names and middles, -1 outside all zones, (n, 2)
     names: NDArray[np.object_]  # (z,)
     middles: Floats  # latitude and longitude, (z, 2)
 
@@ -100,7 +100,7 @@ def zone_flows(
     return table_of_counts(pd.DataFrame(names), arrows, counts, lines, parts)
 
 
-def _ends_in_cells(points: Floats, metres: float) -> _Ends:
+def _ends_in_cells(points: Floats, metres: float) -> _ZonesOfEnds:
     """Find the square cells of the ends of lines, (n, 2, 2): both, latitude and longitude."""
     if not 1.0 <= metres < np.inf:
         raise BadInput(f"a cell must be at least 1 metre wide (got {metres:g})")
@@ -108,11 +108,11 @@ def _ends_in_cells(points: Floats, metres: float) -> _Ends:
     number, zone = np.unique(cells(points, metres), return_inverse=True)
     middles = cell_middles(number, metres)
     names = [f"{lat:.4f} {lon:.4f}" for lat, lon in middles.tolist()]
-    return _Ends(zone.reshape(points.shape[:2]), np.array(names, dtype=object), middles)
+    return _ZonesOfEnds(zone.reshape(points.shape[:2]), np.array(names, dtype=object), middles)
 
 
-def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
-    """Find the polygons of the same; of several that hold an end, the first."""
+def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _ZonesOfEnds:
+    """Find the polygons of the ends of lines, (n, 2, 2); of several that hold an end, the first."""
     import shapely
 
     if zones.crs is None:
@@ -129,10 +129,11 @@ def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
     if len(repeated):
         raise BadInput(f"several zones have the same {column}: {repeated[0]}")
 
-    places = shapely.points(points.reshape(-1, 2)[:, ::-1])
-    place, polygon = shapely.STRtree(polygons).query(places, predicate="intersects")
-    first = pd.Series(polygon).groupby(place).min()
-    zone = first.reindex(range(len(places)), fill_value=-1).to_numpy()
+    # Pairs of an end and a polygon, by their numbers.
+    ends = shapely.points(points.reshape(-1, 2)[:, ::-1])
+    end, polygon = shapely.STRtree(polygons).query(ends, predicate="intersects")
+    first = pd.Series(polygon).groupby(end).min()
+    zone = first.reindex(range(len(ends)), fill_value=-1).to_numpy()
 
     middles = shapely.get_coordinates(shapely.point_on_surface(polygons))[:, ::-1]
-    return _Ends(zone.reshape(points.shape[:2]), names, middles)
+    return _ZonesOfEnds(zone.reshape(points.shape[:2]), names, middles)

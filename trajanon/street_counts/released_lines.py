@@ -23,15 +23,15 @@ from trajanon.trajectories.trajectories import ReleasedTrajectories, TrajectoryR
 class ReleasedLines:
     """The different lines of a release, with the trips that each stands for."""
 
-    points: Floats  # (n, m, 2)
+    points: Floats  # latitude and longitude, degrees, (n, m, 2)
     trips: Ints  # rows of each: where people are known, each of them once, (n,)
-    times: Floats | None = None  # (n, m)
-    clock: Clock | None = None
+    times: Floats | None = None  # at each point, seconds of the clock, (n, m)
+    clock: Clock | None = None  # None for originals, whose times are not rounded
     attribution: str | None = None
     k: int | None = None  # different people behind each line, at least; None where not known
 
     @classmethod
-    def of(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
+    def distinct(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
         """Select each line of a release once."""
         line_of_row = line_numbers(release.points, release.times)
         first = np.unique(line_of_row, return_index=True)[1]
@@ -50,28 +50,29 @@ class ReleasedLines:
         """Compute how long lines take, (n,)."""
         assert self.times is not None
         times = self.times
-        plain = times[:, -1] - times[:, 0]
+        from_first_to_last = times[:, -1] - times[:, 0]
         if self.clock is None:
-            return plain
+            return from_first_to_last
 
         # Times are rounded, so they stay for some hops of a line and then rise by a step. From the
         # middle of the first such rise up to the middle of the last one, they are less rough.
         n, m = times.shape
         row = np.arange(n)
         rises = np.diff(times, axis=1) > 0.0
-        first = rises.argmax(axis=1)
-        last = m - 2 - rises[:, ::-1].argmax(axis=1)
+        first_rise = rises.argmax(axis=1)
+        last_rise = m - 2 - rises[:, ::-1].argmax(axis=1)
+        hops_between = last_rise - first_rise
         middle = 0.5 * (times[:, 1:] + times[:, :-1])
-        between = middle[row, last] - middle[row, first]
-        of_whole_line = between * (m - 1) / np.maximum(last - first, 1)
+        seconds_between = middle[row, last_rise] - middle[row, first_rise]
+        of_whole_line = seconds_between * (m - 1) / np.maximum(hops_between, 1)
 
         # A line with one rise alone has nothing between.
-        smooth = np.where(last > first, of_whole_line, plain)
-        # But on the whole too short, and plain differences are not.
-        return np.asarray(smooth * (plain.sum() / max(smooth.sum(), 1.0)))
+        smooth = np.where(hops_between > 0, of_whole_line, from_first_to_last)
+        # But on the whole too short, as differences from first to last are not.
+        return np.asarray(smooth * (from_first_to_last.sum() / max(smooth.sum(), 1.0)))
 
     def batch(self, begin: int, size: int) -> "ReleasedLines":
-        """Select so many lines, from one on."""
+        """Select ``size`` lines, from number ``begin`` on."""
         rows = slice(begin, begin + size)
         times = None if self.times is None else self.times[rows]
         return ReleasedLines(self.points[rows], self.trips[rows], times, self.clock)
@@ -99,7 +100,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     # Only the holder's report says whether k is of people.
     k = report.k if report is not None and report.counted == "subjects" else None
     rows = release.trajectories if isinstance(release, Release) else read_release(release)
-    return ReleasedLines.of(rows, k)
+    return ReleasedLines.distinct(rows, k)
 
 
 def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:

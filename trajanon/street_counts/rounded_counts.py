@@ -31,19 +31,19 @@ class Counts(NamedTuple):
     """Trips and lines, by place and part of the day, in this order."""
 
     table: pd.DataFrame
-    counted: int  # trips that are counted in any place
+    trips_counted: int  # in any place, each once
     on_roads: float = 0.0  # of counts on streets: share of the trips' ways that lies on roads
 
 
 def counts_of(passed: pd.DataFrame, lines: ReleasedLines) -> Counts:
-    """Count the trips and lines of passages."""
+    """Count the trips and lines of `passages`."""
     place_and_part = [column for column in passed.columns if column != "line"]
     with_trips = passed.assign(trips=lines.trips[passed["line"]])
     table = with_trips.groupby(place_and_part, as_index=False).agg(
         trips=("trips", "sum"), lines=("line", "size")
     )
-    counted = lines.trips[passed["line"].unique()].sum()
-    return Counts(table, int(counted))
+    trips_counted = lines.trips[passed["line"].unique()].sum()
+    return Counts(table, int(trips_counted))
 
 
 def table_of_counts(
@@ -53,7 +53,11 @@ def table_of_counts(
     lines: ReleasedLines,
     parts: tuple[DayPart, ...],
 ) -> "GeoDataFrame":
-    """Make a table of places and what is counted in them, with what the counts are made of."""
+    """Make a table of places and what is counted in them, with what the counts are made of.
+
+    ``places`` has the columns that name a place, and ``shapes`` a geometry for each, in the order
+    of the counts.
+    """
     import geopandas
 
     table = places.assign(
@@ -69,7 +73,7 @@ def table_of_counts(
         "attribution": lines.attribution,
         "of_lines": len(lines.trips),
         "of_trips": trips,
-        "share_counted": counts.counted / max(trips, 1),
+        "share_counted": counts.trips_counted / max(trips, 1),
         "k": lines.k,
     }
     return drawn
@@ -83,7 +87,7 @@ def rounded_counts(counts: Ints, k: int | None) -> Ints:
     """
     least = k or 1
     digits = 1 + np.floor(np.log10(np.maximum(counts, 1)))
-    for_two_digits = 10 ** np.maximum(digits - 2, 0)
-    step = np.where(counts >= _ROUNDED_TO_K_BELOW * least, for_two_digits, least)
+    step_of_two_digits = 10 ** np.maximum(digits - 2, 0)
+    step = np.where(counts >= _ROUNDED_TO_K_BELOW * least, step_of_two_digits, least)
     rounded = np.floor(counts / step + 0.5) * step  # a half goes up
     return np.asarray(np.maximum(rounded, np.minimum(counts, least)).astype(np.int64))

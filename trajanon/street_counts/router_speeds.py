@@ -22,7 +22,8 @@ from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines
 
-_SLOWEST, _FASTEST = 3.0, 130.0  # km/h
+_SLOWEST = 3.0  # km/h
+_FASTEST = 130.0
 _SHORTEST = 300.0  # metres of a line that shows a speed
 _LEAST_ON_ROADS = 0.5  # share of its way
 
@@ -33,10 +34,12 @@ _PRIOR_OF_PART = 20.0  # trips that keep a part of the day near the others
 _BELIEVED = (0.4, 2.5)  # times as long as expected that a line takes at least and at most
 
 # OSRM's car profile (profiles/car.lua, process_turn): seconds of the sharpest turn, how much more
-# one to the left costs, and seconds of one across oncoming traffic.
+# one to the left costs, and seconds of one across oncoming traffic. How delays rise with the angle,
+# as a share of a half turn: a logistic curve of this steepness, with its middle at a right angle.
 _TURN = 7.5
 _BIAS = 1.075
 _ONCOMING = 2.0
+_STEEPNESS = 13.0
 _MOST_DELAY = 0.5  # share of a line's time that is taken for such delays
 
 
@@ -93,7 +96,8 @@ def router_speeds(
     part = parts_of(lines.times[:, 0], lines.clock, parts)
     slower = drives.slower_in_parts(pace, part, len(parts))
 
-    # A row for each pair of nodes of the states that lines take, in the order of the nodes.
+    # A row for each pair of nodes of the states that lines take, in the order of the nodes. All
+    # segments are such pairs forward, and then backward.
     is_used = np.bincount(drives.state, drives.trips[drives.line], len(pace)) > 0
     state = np.concatenate([2 * network.street, 2 * network.street + 1])
     pairs = np.concatenate([[network.tail, network.head], [network.head, network.tail]], axis=1)
@@ -113,11 +117,11 @@ def router_speeds(
 
 
 class _Drives(NamedTuple):
-    """What lines do: a row for each street that a line takes, and time and trips of each line."""
+    """What n lines do: r streets that they take, and time and trips of each line."""
 
-    line: Ints
-    state: Ints
-    metres: Floats
+    line: Ints  # number of the line that takes a street, (r,)
+    state: Ints  # (r,)
+    metres: Floats  # gone on it, (r,)
     seconds: Floats  # on roads, without delays at nodes, which a router adds itself, (n,)
     trips: Ints  # 0 for a line that shows no speed, (n,)
 
@@ -126,7 +130,7 @@ class _Drives(NamedTuple):
         seconds = self.metres * pace[self.state]
         return np.asarray(np.bincount(self.line, seconds, len(self.seconds)), np.float64)
 
-    def late(self, pace: Floats) -> Floats:
+    def delays(self, pace: Floats) -> Floats:
         """Compute how many seconds later than expected each line is, as far as is believed."""
         expected = self.expected(pace)
         least, most = _BELIEVED
@@ -134,6 +138,7 @@ class _Drives(NamedTuple):
 
     def paces(self, states: int) -> Floats:
         """Compute the pace of each state, in seconds a metre, (states,)."""
+        # Metres of each line: what it should take at a pace of 1.
         metres = self.trips * self.expected(np.ones(states))
         seconds = self.trips * self.seconds
         pace: Floats = np.full(states, seconds.sum() / max(metres.sum(), 1.0))
@@ -143,20 +148,25 @@ class _Drives(NamedTuple):
 
     def corrected(self, pace: Floats) -> Floats:
         """Correct the pace of each state by how late its lines are."""
-        weight = self.trips[self.line] * self.metres
-        share_late = self.late(pace) / np.maximum(self.expected(pace), 1.0)
-        late = np.bincount(self.state, weight * share_late[self.line], len(pace))
-        weights = np.bincount(self.state, weight, len(pace))
-        return pace * (1.0 + late / (weights + _PRIOR_OF_STREET))
+        # A mean over lines, weighted by metres and trips; a state of few of them keeps its pace.
+        weights = self.trips[self.line] * self.metres
+        share_late = self.delays(pace) / np.maximum(self.expected(pace), 1.0)
+        late_sums = np.bincount(self.state, weights * share_late[self.line], len(pace))
+        weight_sums = np.bincount(self.state, weights, len(pace))
+        return pace * (1.0 + late_sums / (weight_sums + _PRIOR_OF_STREET))
 
     def slower_in_parts(self, pace: Floats, part: Ints, parts: int) -> Floats:
-        """Compute how many times as slow streets are in each part of the day, (parts,)."""
-        is_counted = part >= 0
+        """Compute how many times as slow streets are in each part of the day, (parts,).
+
+        ``part`` is the number of that in which each line begins, (n,), or -1.
+        """
         expected = self.trips * self.expected(pace)
-        late = np.bincount(part[is_counted], (self.trips * self.late(pace))[is_counted], parts)
-        in_part = np.bincount(part[is_counted], expected[is_counted], parts)
+        delays = self.trips * self.delays(pace)
+        # The sums of lines in no part come first, and are dropped.
+        delay_sums = np.bincount(part + 1, delays, parts + 1)[1:]
+        expected_sums = np.bincount(part + 1, expected, parts + 1)[1:]
         prior = _PRIOR_OF_PART * expected.sum() / max(self.trips.sum(), 1)
-        return np.asarray(1.0 + late / np.maximum(in_part + prior, 1.0))
+        return np.asarray(1.0 + delay_sums / np.maximum(expected_sums + prior, 1.0))
 
 
 def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
@@ -176,11 +186,11 @@ def seconds_at_nodes(ways: StreetsTaken, roads: RoadsToFollow, lines: int) -> Fl
     """Add up the delays at turns and signs of each line, (n,), as OSRM's car profile has them."""
     network = roads.network
     first, last = ends_of_streets(network.street)
-    onwards = _heading(network, network.tail, network.head)
-    back = _heading(network, network.head, network.tail)
+    forward = _heading(network, network.tail, network.head)
+    backward = _heading(network, network.head, network.tail)
     # Directions of each state, (2c,): where it is entered, and where it is left.
-    entering = np.stack([onwards[first], back[last]], axis=1).ravel()
-    leaving = np.stack([onwards[last], back[first]], axis=1).ravel()
+    entering = np.stack([forward[first], backward[last]], axis=1).ravel()
+    leaving = np.stack([forward[last], backward[first]], axis=1).ravel()
 
     # Rows of streets after which the same line takes another one.
     followed = np.flatnonzero(ways.line[1:] == ways.line[:-1])
@@ -190,27 +200,28 @@ def seconds_at_nodes(ways: StreetsTaken, roads: RoadsToFollow, lines: int) -> Fl
     delay = _seconds_of_turns(angle)
 
     assert roads.osm is not None
-    at_sign = roads.osm.waits
-    last_node = network.ends[:, ::-1].ravel()
-    delay += at_sign[last_node[state]]
+    waits = roads.osm.waits  # seconds at each node
+    exit_of_state = network.ends[:, ::-1].ravel()
+    delay += waits[exit_of_state[state]]
     # A street that is matched in two pieces has no turn between them.
     delay[next_state == state] = 0.0
     at_ends = np.bincount(ways.line[followed], delay, lines)
 
     # Signs within a street, of which a line that takes a part of it passes as large a part.
-    within = np.bincount(network.street, at_sign[network.tail]) - at_sign[network.tail[first]]
+    within = np.bincount(network.street, waits[network.tail]) - waits[network.tail[first]]
     street = ways.state // 2
     passed = within[street] * ways.metres / network.street_length[street]
     return np.asarray(at_ends + np.bincount(ways.line, passed, lines))
 
 
 def _seconds_of_turns(angle: Floats) -> Floats:
-    """Compute what turns cost by their angles, in degrees to the right, as OSRM does."""
+    """Compute the seconds of turns by their angles, in degrees to the right, as OSRM does."""
     bias = np.where(angle >= 0.0, _BIAS, 1.0 / _BIAS)
     sharpness = np.abs(angle) / 180.0
-    of_turn = _TURN / (1.0 + np.exp(6.5 * bias - 13.0 / bias * sharpness))
-    of_oncoming = _ONCOMING / (1.0 + np.exp(3.25 - 13.0 * sharpness))
-    return of_turn + np.where(angle < 0.0, of_oncoming, 0.0)
+    turn = _TURN / (1.0 + np.exp(0.5 * _STEEPNESS * bias - _STEEPNESS / bias * sharpness))
+    # Of an oncoming one half is waited for at half a right angle.
+    oncoming = _ONCOMING / (1.0 + np.exp(0.25 * _STEEPNESS - _STEEPNESS * sharpness))
+    return turn + np.where(angle < 0.0, oncoming, 0.0)
 
 
 def _heading(network: Network, start: Ints, end: Ints) -> Floats:

@@ -13,11 +13,12 @@ from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.trajectories import Trajectories
 
 BUSIEST_STREETS = 1_000
+"""Streets whose volumes have an error of their own, at most."""
 FEWEST = 4
-"""Trips on a street that is compared."""
+"""Trips of the originals on a street that is compared."""
 FEWEST_FOR_SPEED = 20
 """Trips on a street of which the speed is compared."""
-_VOLUME_CLASSES = (FEWEST, 20, 50, 100, 200)
+_VOLUME_CLASSES = (FEWEST, 20, 50, 100, 200)  # trips at which each begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,13 @@ def compared_streets(
     originals: Trajectories, release: ReleasedLines, roads: RoadsToFollow
 ) -> StreetUsefulness:
     """Compare the streets of a release with those of its originals, matched alike."""
-    one_each = np.ones(len(originals), np.int64)
-    as_lines = ReleasedLines(originals.points, one_each, originals.times)
-    of_originals, of_release = (
+    one_trip_each = np.ones(len(originals), np.int64)
+    as_lines = ReleasedLines(originals.points, one_trip_each, originals.times)
+    before, after = (
         count_on_streets(lines, roads.network).table.set_index("state")[["trips", "speed"]]
         for lines in (as_lines, release)
     )
-    streets = of_originals.join(of_release.add_suffix("_released"), how="outer")
+    streets = before.join(after.add_suffix("_released"), how="outer")
     streets["metres"] = roads.network.street_length[streets.index // 2]
     return street_usefulness(streets.fillna({"trips": 0, "trips_released": 0}))
 
@@ -51,7 +52,7 @@ def street_usefulness(streets: pd.DataFrame) -> StreetUsefulness:
     """Compare originals and release on each street in a direction.
 
     Columns are ``trips``, ``trips_released``, ``speed`` and ``speed_released``, which are NaN where
-    there are no times, and ``metres``.
+    there are no times, and ``metres``, the length of the street.
     """
     from scipy.stats import spearmanr
 
@@ -63,16 +64,18 @@ def street_usefulness(streets: pd.DataFrame) -> StreetUsefulness:
     names.append(f"{_VOLUME_CLASSES[-1]} or more")
     volume_class = pd.cut(before, [*_VOLUME_CLASSES, np.inf], right=False, labels=names)
 
-    enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
-    speed_error = (streets["speed_released"] / streets["speed"] - 1.0)[enough].abs()
+    has_speed = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
+    speed_error = (streets["speed_released"] / streets["speed"] - 1.0)[has_speed].abs()
 
-    used = before >= FEWEST
+    is_compared = before >= FEWEST
+    compared_before = before[is_compared]
+    compared_after = after[is_compared]
     # Where all volumes are equal, they have no order.
-    ordered = min(before[used].nunique(), after[used].nunique()) > 1
+    have_order = min(compared_before.nunique(), compared_after.nunique()) > 1
     metres_in_place = float((np.minimum(before, after) * streets["metres"]).sum())
     return StreetUsefulness(
-        streets=int(used.sum()),
-        order=float(spearmanr(before[used], after[used]).statistic) if ordered else None,
+        streets=len(compared_before),
+        order=float(spearmanr(compared_before, compared_after).statistic) if have_order else None,
         busiest_error=float(volume_error[busiest].median()) if len(busiest) else 0.0,
         error=volume_error.groupby(volume_class, observed=True).median().to_dict(),
         on_right_street=metres_in_place / max(float((before * streets["metres"]).sum()), 1.0),

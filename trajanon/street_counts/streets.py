@@ -88,8 +88,8 @@ def streets(
     lines = lines_to_count(release)
     parts = tuple(parts)
     counts = count_on_streets(lines, roads.network, parts=parts, progress=progress)
-    places, shapes = _described(counts.table["state"].to_numpy(), roads)
-    table = table_of_counts(places, shapes, counts, lines, parts)
+    columns, shapes = _osm_columns_and_shapes(counts.table["state"].to_numpy(), roads)
+    table = table_of_counts(columns, shapes, counts, lines, parts)
     if lines.times is not None:
         table["speed_kmh"] = counts.table["speed"].to_numpy().round(1)
     table.attrs |= {"attribution": OSM_ATTRIBUTION, "share_on_roads": counts.on_roads}
@@ -111,8 +111,8 @@ def count_on_streets(
     n, m = lines.points.shape[:2]
     street_and_part = ["state", "part"]
     tables = list[pd.DataFrame]()
-    counted = 0
-    hops_on_roads = 0.0  # from point to point, times trips
+    trips_counted = 0
+    hops_on_roads = 0.0  # steps of lines from point to point, times their trips
 
     for begin in range(0, n, _LINES_PER_SEARCH):
         progress("Following lines on roads", begin, n)
@@ -122,12 +122,13 @@ def count_on_streets(
         trips = batch.trips[ways.line]
         hops_on_roads += float((trips * (ways.left - ways.entered)).sum())
 
-        least = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
-        uses = ways.metres >= least
-        passed = passages({"state": ways.state[uses]}, ways.line[uses], part[uses])
+        least_metres = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
+        counted = ways.metres >= least_metres
+        passed = passages({"state": ways.state[counted]}, ways.line[counted], part[counted])
         in_batch = counts_of(passed, batch)
-        counted += in_batch.counted
+        trips_counted += in_batch.trips_counted
 
+        # Metres and seconds of all trips together, also of those that go too short a way to count.
         driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * ways.metres})
         driven["seconds"] = trips * _seconds_on_streets(batch, ways)
         sums = driven.groupby(street_and_part, as_index=False).sum()
@@ -136,7 +137,7 @@ def count_on_streets(
     table = pd.concat(tables).groupby(street_and_part, as_index=False).sum()
     table["speed"] = 3.6 * table["metres"] / table["seconds"].where(table["seconds"] > 0.0)
     hops = float(lines.trips.sum() * (m - 1))
-    return Counts(table, counted, hops_on_roads / max(hops, 1.0))
+    return Counts(table, trips_counted, hops_on_roads / max(hops, 1.0))
 
 
 def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
@@ -145,7 +146,8 @@ def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
         left = times_at(lines.times, ways.line, ways.left)
         return left - times_at(lines.times, ways.line, ways.entered)
 
-    # Times are rounded: each line has one speed on all of its streets.
+    # Released times are rounded: each line has one speed on all of its streets. How many points a
+    # line passes on roads, and how many metres, is added up by its number.
     n, m = lines.points.shape[:2]
     share_on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
@@ -153,38 +155,37 @@ def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
     return np.asarray(seconds_a_metre[ways.line] * ways.metres)
 
 
-def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[LineString]"]:
-    """Return a row of what OpenStreetMap says of each state, and draw it."""
+def _osm_columns_and_shapes(
+    state: Ints, roads: RoadsToFollow
+) -> tuple[pd.DataFrame, "list[LineString]"]:
+    """Return what OpenStreetMap says of the street of each state, a row each, and its line."""
     import shapely
 
     if (osm := roads.osm) is None:
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
     network = roads.network
-    street, is_back = np.divmod(state, 2)
+    street, is_backward = np.divmod(state, 2)
     kinds_and_names = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
 
     ways = list[str]()
-    ends = list[Ints]()
     shapes = list[shapely.LineString]()
     first, last = ends_of_streets(network.street)
-    for number, backwards in zip(street, is_back, strict=True):
+    for number, backward in zip(street, is_backward, strict=True):
         segments = slice(first[number], last[number] + 1)
-        step = -1 if backwards else 1
+        step = -1 if backward else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
-        ends.append(osm.node[nodes[[0, -1]]])
         shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
 
-    from_node, to_node = np.array(ends).reshape(-1, 2).T
-    tags_and_ends = {
+    columns = {
         "osm_way": ways,
-        "from_node": from_node,
-        "to_node": to_node,
+        "from_node": osm.node[network.ends[street, is_backward]],
+        "to_node": osm.node[network.ends[street, 1 - is_backward]],
         "highway": [plain_text(kind) for kind, _ in kinds_and_names],
         "name": [plain_text(name) or None for _, name in kinds_and_names],
         "length_m": network.street_length[street].round(1),
     }
-    return pd.DataFrame(tags_and_ends), shapes
+    return pd.DataFrame(columns), shapes
 
 
 def _longest_ways(network: Network, way: Ints) -> Ints:

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from trajanon.common.inputs import read_toml
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from trajanon.common.inputs import read_toml, typed
 
 Choice = str | int | float | bool | None
 """What is chosen in a field; empty, or None, leaves the option at its default."""
@@ -23,8 +25,7 @@ WITHOUT_COLUMN = {
 """The words for these choices."""
 
 
-@dataclass(frozen=True)
-class FormField:
+class FormField(Struct, frozen=True):
     """A field, and the option that it sets."""
 
     name: str  # of the option, or of the role of a column
@@ -32,10 +33,15 @@ class FormField:
     label: str
     hint: str = ""
     default: Choice = ""
-    choices: Mapping[Choice, str] = field(default_factory=dict)  # words for each value
+    choices: list[tuple[Choice, str]] = []  # each value, and the words for it
     number: bool = False
     folded: bool = False
     needs: str = ""  # the field without which it means nothing
+
+    def __post_init__(self) -> None:
+        """Set the default of numbers to what a page gives for an empty field."""
+        if self.number and self.default == "":
+            force_setattr(self, "default", None)
 
     def option(self, chosen: Mapping[str, Choice]) -> Choice:
         """Return the value of the option, whole numbers as such; None if it means nothing now."""
@@ -50,27 +56,14 @@ class FormField:
 
     def words(self, value: Choice) -> str:
         """Write a value as the page shows it."""
-        if value in ("", None) and value not in self.choices:
+        choices = dict(self.choices)
+        if value in ("", None) and value not in choices:
             return "empty"
-        return self.choices.get(value, f"{value:g}" if isinstance(value, float) else str(value))
+        return choices.get(value, f"{value:g}" if isinstance(value, float) else str(value))
 
 
-def _read_fields() -> list[FormField]:
-    """Read the table of fields that stands beside this module."""
-    table = read_toml(Path(__file__).with_name("fields.toml"), "the fields")
-    return [
-        FormField(
-            **{
-                "default": None if row.get("number") else "",
-                **row,
-                "choices": dict(row.get("choices", [])),
-            }
-        )
-        for row in table["field"]
-    ]
-
-
-FIELDS = _read_fields()
+_TABLE = read_toml(Path(__file__).with_name("fields.toml"), "the fields")
+FIELDS = typed(_TABLE["field"], list[FormField])
 FIELDS_BY_NAME = {form_field.name: form_field for form_field in FIELDS}
 
 USUAL_ROLES = ("lat", "lon", "time", "id", "subject")

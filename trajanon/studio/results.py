@@ -167,7 +167,7 @@ class MadeRelease(NamedTuple):
     name: str
     evaluation: Evaluation
     chosen: Mapping[str, Choice]
-    made_with: Options  # those that decide what is in it
+    made_with: Sequence[Options]  # those that decide what is in it
 
 
 class Results:
@@ -197,12 +197,9 @@ class Results:
 
     def compare(self, options: Mapping[str, Options]) -> None:
         """Keep the release that was made last beside those of before."""
-        made_with = {
-            **{f"extract {name}": value for name, value in options["extract"].items()},
-            **{name: value for name, value in options["anonymize"].items() if name != "out"},
-        }
+        # In another format, and with another name, it is the same release.
+        made_with = [options["extract"], {**options["anonymize"], "out": ""}]
         newest = MadeRelease(self.form.name, self.evaluation, dict(self.form.chosen), made_with)
-        # In another format it is the same release.
         others = [release for release in self.releases if release.made_with != made_with]
         self.releases = [newest, *others][:_MOST_COMPARED]
 

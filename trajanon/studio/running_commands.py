@@ -14,7 +14,7 @@ from shutil import rmtree
 import msgspec
 from nicegui.binding import BindableProperty
 
-from trajanon.cli.messages import LINES
+from trajanon.cli.messages import PROGRESS_VARIABLE, CommandProblem, StatusLine
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import enumerated
@@ -230,7 +230,7 @@ class Work:
         self.results.maps_drawn += command == "map"
         return True
 
-    def _show_status(self, status: "_StatusLine") -> None:
+    def _show_status(self, status: StatusLine) -> None:
         """Show how far a command is; that kernels are compiled is said once."""
         if status.task:
             self._show_progress(status.task, status.done / status.total if status.total else 0.0)
@@ -266,26 +266,6 @@ class Work:
 # A command in a process of its own, and the lines of JSON in which it reports.
 
 
-class _CommandProblem(msgspec.Struct):
-    """Why a command failed, and the columns of a table if one of them has to be named."""
-
-    sentence: str
-    roles: Sequence[str] = ()
-    columns: Sequence[str] = ()
-    table: str = ""  # the name of its file
-
-
-class _StatusLine(msgspec.Struct):
-    """A line of a command: how far it is, what it compiles, a message, or why it failed."""
-
-    task: str = ""
-    done: float = 0.0
-    total: float | None = None
-    compiling: str = ""  # a kernel
-    message: str = ""
-    problem: _CommandProblem | None = None
-
-
 @dataclass
 class _Ending:
     """What a command that ended leaves."""
@@ -293,7 +273,7 @@ class _Ending:
     code: int = 0
     output: bytes = b""
     messages: list[str] = field(default_factory=list)
-    problem: _CommandProblem | None = None
+    problem: CommandProblem | None = None
 
 
 async def _start(words: Sequence[str], folder: Path) -> Process:
@@ -301,7 +281,7 @@ async def _start(words: Sequence[str], folder: Path) -> Process:
     return await create_subprocess_exec(
         *(sys.executable, "-m", "trajanon", *words),
         cwd=folder,
-        env=os.environ | {LINES: "lines"},
+        env=os.environ | {PROGRESS_VARIABLE: "lines"},
         stdin=DEVNULL,
         stdout=PIPE,
         stderr=PIPE,
@@ -310,7 +290,7 @@ async def _start(words: Sequence[str], folder: Path) -> Process:
     )
 
 
-async def _status_lines(process: Process, ending: _Ending) -> AsyncIterator[_StatusLine]:
+async def _status_lines(process: Process, ending: _Ending) -> AsyncIterator[StatusLine]:
     """Yield what a command reports while it runs, and fill in how it ended."""
     assert process.stdout is not None
     assert process.stderr is not None
@@ -318,14 +298,14 @@ async def _status_lines(process: Process, ending: _Ending) -> AsyncIterator[_Sta
 
     async for line in process.stderr:
         if line.startswith(b"{"):
-            status = msgspec.json.decode(line, type=_StatusLine)
+            status = msgspec.json.decode(line, type=StatusLine)
             if status.message:
                 ending.messages.append(status.message)
             ending.problem = status.problem or ending.problem
             yield status
         elif text := line.decode(errors="replace").strip():
             # Lines of a traceback: the last one is the reason.
-            ending.problem = _CommandProblem(text)
+            ending.problem = CommandProblem(text)
 
     ending.output = await output
     ending.code = await process.wait()
@@ -333,7 +313,7 @@ async def _status_lines(process: Process, ending: _Ending) -> AsyncIterator[_Sta
 
 def _problem_of(ending: _Ending, place: str) -> Problem:
     """Write why a command failed, in words of the page."""
-    problem = ending.problem or _CommandProblem(f"The step ended with code {ending.code}.")
+    problem = ending.problem or CommandProblem(f"The step ended with code {ending.code}.")
     sentence = problem.sentence
     if problem.table:
         labels = enumerated([f"“{FIELDS_BY_NAME[role].label}”" for role in problem.roles])

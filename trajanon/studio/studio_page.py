@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import Field, fields
+from dataclasses import fields
 from pathlib import Path
 from urllib.parse import quote
 
@@ -123,25 +123,17 @@ class Page:
             "They go into datasheet, certificate and record of processing. None is needed to make "
             "a release."
         )
-        words = fields(Publisher)
-        with ui.element("div").classes("fields"):
-            for word in words:
-                if word.name in _FIRST_WORDS:
-                    self._show_word(word)
-        folded = ui.expansion("More, for the certificate and the record").classes("w-full")
-        with folded, ui.element("div").classes("fields"):
-            for word in words:
-                if word.name not in _FIRST_WORDS:
-                    self._show_word(word)
+        shown = ui.element("div").classes("fields")
+        with ui.expansion("More, for the certificate and the record").classes("w-full"):
+            folded = ui.element("div").classes("fields")
+        for word in fields(Publisher):
+            with shown if word.name in _FIRST_WORDS else folded:
+                box = ui.input(word.metadata["label"]).props("outlined").classes("field")
+                box.props["hint"] = word.metadata["hint"]
+                box.bind_value(self.work.publisher_form, word.name)
         button = ui.button("Save them in the documents", on_click=self._publish).props("no-caps")
         self._wait_while_busy(button)
         self.problem_beside("publisher")
-
-    def _show_word(self, word: Field[str]) -> None:
-        """Show a field for one of the publisher's words."""
-        box = ui.input(word.metadata["label"]).props("outlined").classes("field")
-        box.props["hint"] = word.metadata["hint"]
-        box.bind_value(self.work.publisher_form, word.name)
 
     def _show_end(self) -> None:
         with _section("7. End"):
@@ -424,7 +416,7 @@ def _show_field(
 ) -> ui.select | ui.number | ui.input:
     """Show a field: a list where there are choices, which may be others than those of the field."""
     element: ui.select | ui.number | ui.input
-    if words := choices or form_field.choices:
+    if words := choices or dict(form_field.choices):
         element = ui.select(dict(words), label=form_field.label)
     elif form_field.number:
         element = ui.number(form_field.label)

@@ -16,7 +16,7 @@ from trajanon.common.declared_options import EffortName, MissingName, Settings
 from trajanon.common.errors import warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
-from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound
+from trajanon.grouping.bound.lower_bound import MOST_RECORDS_PAIRED, lower_bound
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.tables.averages import Losses, averages_of, columns_of, losses, units_of
@@ -120,7 +120,7 @@ def _time_to_expect(sizes: Sequence[int], k: int, effort: EffortName) -> str:
 
 def _seconds(n: int, k: int, effort: EffortName) -> float:
     """Estimate seconds of a core: what 8 columns took at k = 3 and 5 in November 2026."""
-    if effort == "fast" or n > PAIRWISE:
+    if effort == "fast" or n > MOST_RECORDS_PAIRED:
         return n / 2_000
     slower = max(k / 5, 1.0) ** 2
     return n / 500 * slower if effort == "balanced" else 3.0 * (n / 100) ** 1.5 * slower

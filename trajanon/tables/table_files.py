@@ -18,7 +18,7 @@ import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import (
-    other_encoding,
+    encoding_problem,
     regular,
     seems_utf16,
     separator_line,
@@ -139,7 +139,7 @@ def _read_csv(path: Path) -> Table:
     except csv.Error as error:
         raise FileProblem(f"cannot read {path} as a table: {error}") from error
     except UnicodeDecodeError as error:
-        reason = other_encoding(error.object)
+        reason = encoding_problem(error.object)
         raise FileProblem(f"cannot read {path} as a table: it {reason}") from error
 
     names = [name.strip() for name in rows[0]]
@@ -158,7 +158,7 @@ def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
     """Read the rows of CSV, the header as the first of them; and what separates cells."""
     with path.open("rb") as raw:
         if seems_utf16(head := raw.read(4096)):
-            raise FileProblem(f"{path} {other_encoding(head)}")
+            raise FileProblem(f"{path} {encoding_problem(head)}")
 
     rows: list[list[str]] = []
     with path.open(encoding="utf-8-sig", newline="") as file:

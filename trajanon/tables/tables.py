@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import HEAVIEST, MissingName, made_of, takes_settings
+from trajanon.common.declared_options import HEAVIEST, MissingName, settings_from, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
@@ -242,7 +242,7 @@ def microaggregate_table(
     """
     # What is wrong is refused before the table is read, which may take long.
     k = check_k(k)
-    made_of(options, MicroaggregateSettings)
+    settings_from(options, MicroaggregateSettings)
     _refuse_texts(columns=columns, keep=keep)
     if subject is None:
         _refuse_without_subject(per_subject=per_subject, group_column=group_column)

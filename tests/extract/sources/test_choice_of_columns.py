@@ -9,7 +9,7 @@ import pytest
 from chosen_columns import MINUTES, NOTHING, PLACES, ROWS, SECONDS, TWO, chosen, refused, table
 
 from trajanon.common.columns_read import NamesHeld
-from trajanon.common.errors import BadInput, ColumnsUnclear
+from trajanon.common.errors import BadInput, ColumnsUnclear, TrajanonWarning
 from trajanon.extract.sources.choice_of_columns import columns_of_lines, is_row, used_columns
 from trajanon.extract.sources.column_roles import ONE_A_FILE
 from trajanon.extract.sources.reading import Reading
@@ -49,6 +49,31 @@ from trajanon.extract.sources.reading import Reading
             {"id": TWO, "time": SECONDS, "seq": range(ROWS)},
             {"order": "seq"},
             {"id": "id", "time": "time", "order": "seq"},
+        ),
+        # A whole time has no need of a day, nor one in UTC of a zone, unless they are named.
+        (
+            {"id": TWO, "time": SECONDS, "day": ["2024-05-01"] * ROWS, "tz": ["+02:00"] * ROWS},
+            {},
+            {"id": "id", "time": "time"},
+        ),
+        (
+            {"id": TWO, "time": SECONDS, "day": ["2024-05-01"] * ROWS, "tz": ["+02:00"] * ROWS},
+            {"date": "day", "zone": "tz"},
+            {"id": "id", "time": "time", "date": "day", "zone": "tz"},
+        ),
+        (
+            {"id": TWO, "time": SECONDS, "seq": range(ROWS), "nr": range(ROWS)},
+            {"order": "nr"},
+            {"id": "id", "time": "time", "order": "nr"},
+        ),
+        ({"id": TWO, "time": MINUTES, "k": range(ROWS)}, {}, {"id": "id", "time": "time"}),
+        # Of usual names the best, though another has more values.
+        ({"id": [*"abcdef"] * 2, "trip": TWO, "time": SECONDS}, {}, {"id": "trip", "time": "time"}),
+        ({"id": TWO, "leg": TWO, "time": SECONDS}, {}, {"id": "id", "time": "time"}),
+        (
+            {"id": TWO, "leg": TWO, "time": SECONDS},
+            {"part": "leg"},
+            {"id": "id", "part": "leg", "time": "time"},
         ),
     ],
 )
@@ -127,6 +152,24 @@ def test_what_may_tell_recordings_apart_must_be_named(
     )
 
 
+def test_times_tell_no_recordings_apart() -> None:
+    assert chosen(table(time=SECONDS, sent=MINUTES))[0] == {"time": "time"}
+
+
+def test_tables_of_equal_columns_are_counted() -> None:
+    rows = table(id=TWO, time=SECONDS)
+    reading = Reading()
+    for tables in (1, 2):
+        used_columns(list(rows), rows, reading)
+        assert list(reading.tables.uses.values()) == [tables]
+
+
+def test_the_end_of_a_nested_name_may_count_rows() -> None:
+    rows = table(**{"time": SECONDS, "maker.id": range(ROWS)})
+    with pytest.warns(TrajanonWarning, match="'maker.id' .* a file is taken for one recording"):
+        used_columns(list(rows), rows, Reading(nested=True))
+
+
 @pytest.mark.parametrize(
     "car",
     [
@@ -170,6 +213,9 @@ def test_a_column_that_counts_rows_is_no_owner_and_that_is_said() -> None:
     assert len(warned) == 1
     _, warned, _ = chosen(table(time=SECONDS, id=rows_counted, user=rows_counted))
     assert len(warned) == 2
+    # Nor where a word stands in its place.
+    words = {"id": "file", "subject": "none"}
+    assert chosen(table(time=SECONDS, id=rows_counted, user=rows_counted), words)[1] == []
 
 
 def test_times_that_no_column_is_used_for_are_told_or_refused() -> None:
@@ -261,6 +307,24 @@ def test_a_first_line_with_two_numbers_is_a_row() -> None:
     )
 
 
+def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
+    lines = pd.DataFrame({"trip": ["a", "b"], "user": [["x"], ["y"]]})
+    with pytest.raises(BadInput, match=r"the column 'user' of .* holds lists, not a value a row"):
+        columns_of_lines(lines, [], Reading(what="t.gpkg"))
+
+
+def test_beside_coordinates_a_place_is_used_if_it_is_named() -> None:
+    rows = table(id=TWO, point=["POINT (2 40)"] * ROWS)
+    assert chosen(rows)[0] == {"id": "id"}
+    assert chosen(rows, {"place": "point"})[0] == {"place": "point"}
+
+
+def test_a_list_gives_way_to_another_column_of_coordinates() -> None:
+    rows = table(id=TWO, latitude=PLACES["lat"]).assign(lat=[[40.0, 2.0]] * ROWS)
+    used = used_columns(list(rows), rows, Reading())
+    assert used == {"lat": "latitude", "lon": "lon", "id": "id"}
+
+
 def nested(names: Sequence[str], said: Mapping[str, str] = NOTHING) -> dict[str, str]:
     rows = pd.DataFrame({name: ["a"] for name in names}).assign(**{"fix.lat": 40.0, "fix.lon": 2.0})
     return used_columns(list(rows), rows, Reading(what="t.json", columns=said, nested=True))
@@ -269,6 +333,7 @@ def nested(names: Sequence[str], said: Mapping[str, str] = NOTHING) -> dict[str,
 def test_the_end_of_a_nested_name_is_enough_if_it_is_the_only_one() -> None:
     places = {"lat": "fix.lat", "lon": "fix.lon"}
     assert nested(["ride.trip_id"]) == {**places, "id": "ride.trip_id"}
+    assert nested(["x.ride.trip_id"]) == {**places, "id": "x.ride.trip_id"}
     assert nested(["ride.trip_id", "ride.maker"], {"subject": "maker"}) == {
         **places,
         "id": "ride.trip_id",

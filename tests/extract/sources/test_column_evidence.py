@@ -82,6 +82,10 @@ def test_lists_under_names_of_owners_and_times_are_refused(role: str) -> None:
     )
 
 
+def test_values_of_several_kinds_are_no_lists() -> None:
+    assert chosen(table(id=[1, "a"] * (ROWS // 2), time=SECONDS))[0]["id"] == "id"
+
+
 def test_other_lists_are_left_out() -> None:
     lists = [["x"], *[None] * (ROWS - 1)]
     rows = table(id=TWO, time=SECONDS, tz=lists, valid=lists, seq=lists, other=lists, ride=lists)
@@ -145,7 +149,10 @@ def test_a_column_may_divide_what_each_subject_made(
         "`columns` id=hire"
     )
     divides = divides if not last else hires == [*"aabc"] or hires == [*"aabb"]
-    assert chosen(rows)[1] == [sentence] * divides
+    used, warned, reading = chosen(rows)
+    assert (used["subject"], warned) == ("user", [sentence] * divides)
+    assert not reading.tables.names  # as persons are known
+    assert chosen(rows.assign(trip=rows["user"]))[1] == []
 
 
 SIX = ROWS // 2

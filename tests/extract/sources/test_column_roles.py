@@ -152,12 +152,20 @@ def test_columns_are_said_by_role(text: str, columns: dict[str, str]) -> None:
                 ("", ""),
                 ("lat", "lat"),
                 ("lat=", "lat="),
-                ("width=y", "width=y"),
                 ("lat=y,,x", ""),
                 ("lat=y,lat=x", "lat=x"),
                 ("lat=y;lon=x", "lat=y;lon=x"),
                 ("lat=y=x", "lat=y=x"),
             )
+        ),
+        *(
+            (
+                f"{role}=y",
+                f"columns have no role {role!r}: choose from lat, lon, place, lat_sign, lon_sign, "
+                "id, part, subject, gps_week, gps_seconds, time, date, zone, visible, valid, "
+                "outlier, outlier_by_algorithm, outlier_at_import, order",
+            )
+            for role in ("width", "")
         ),
         ("nameless=same", "`columns` nameless=same is not known: use nameless=different"),
         ("id=b,lat=a,lon=a", "`columns` lat=a,lon=a names one column twice"),
@@ -170,14 +178,9 @@ def test_columns_that_are_not_understood_are_refused(text: str, sentence: str) -
     assert str(error.value) == sentence
 
 
-def test_roles_are_listed_where_one_is_unknown() -> None:
-    with pytest.raises(BadInput) as error:
+def test_columns_of_other_programs_are_checked_as_well() -> None:
+    with pytest.raises(BadInput, match="no role 'driver': choose from lat, lon, place"):
         chosen(table(id=TWO), {"driver": "id"})
-    assert str(error.value) == (
-        "columns have no role 'driver': choose from lat, lon, place, lat_sign, lon_sign, id, part, "
-        "subject, gps_week, gps_seconds, time, date, zone, visible, valid, outlier, "
-        "outlier_by_algorithm, outlier_at_import, order"
-    )
 
 
 @pytest.mark.parametrize("word", ["folder", "track", "none"])

@@ -8,11 +8,11 @@ from string import Formatter
 
 import pytest
 
-from trajanon.common.inputs import rows_beside
+from trajanon.common.inputs import table_beside
 from trajanon.extract import sources
 from trajanon.extract.sources import reader_sentences
 
-ROWS = {row["kind"]: row for row in rows_beside(reader_sentences.__file__, "reader_sentences.csv")}
+ROWS = {row["kind"]: row for row in table_beside(reader_sentences.__file__, "reader_sentences.csv")}
 FROM_THE_READING = {"what", "count", "listed", "table"}
 CALLS = {"found", "refusal", "refusal_of", "columns_unclear", "_unclear"}
 ANY_OF_THREE: list[object] = ["files that could not be read", "members", "links to folders"]

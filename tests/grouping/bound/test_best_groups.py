@@ -65,10 +65,10 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     ("limit", "value"),
     [
         ("GENERATION_ROUNDS", 1),
-        ("POOL", 0),
+        ("COLUMNS_PER_RECORD", 0),
         ("PRICING_NODES", 1),
         ("HALVINGS", 0),
-        ("ROOM", 0),
+        ("EXTRA_PER_RECORD", 0),
         ("CHOICE_NODES", 0),
     ],
 )

@@ -216,13 +216,13 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     ("module", "limit", "value", "certified"),
     [
         (bound, "NODES", 1, False),
-        (bound, "PAIRWISE", 10, False),
+        (bound, "MOST_RECORDS_PAIRED", 10, False),
         (bound, "BOUND_ROUNDS", 1, False),
-        (column_generation, "POOL", 0, False),
+        (column_generation, "COLUMNS_PER_RECORD", 0, False),
         (column_generation, "CUT_ROUNDS", 0, True),
         (column_generation, "CUT_ROUNDS", 1, True),
         (column_generation, "CUTS_PER_RECORD", 1, True),
-        (column_generation, "GAIN", 1.0, True),
+        (column_generation, "LEAST_GAIN", 1.0, True),
     ],
 )
 def test_within_any_limit_the_bound_is_true(

@@ -12,7 +12,7 @@ from trajanon.common.arrays import dense
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import generate
 from trajanon.grouping.bound.master import Master
-from trajanon.grouping.bound.pricing import NEAREST, first_groups, pricing_problem
+from trajanon.grouping.bound.pricing import FIRST_NEIGHBOURS, first_groups, pricing_problem
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 
 # Columns of Census generated with exact pricing by an earlier prototype, percent; and the least
@@ -54,7 +54,7 @@ def test_near_ones_of_each_record_are_groups(seed: int, m: int, k: int, people: 
     expected = []
     for record in records:
         order = np.argsort(((records - record) ** 2).sum(axis=1), kind="stable")
-        for behind in range(NEAREST):
+        for behind in range(FIRST_NEIGHBOURS):
             near = [order[0], *order[1 + behind :]]
             expected += [near[: pricing.k], near[: pricing.k + 1]]
     allowed = {

@@ -44,12 +44,14 @@ def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
     without = Master(pricing.squares, whole)
     without.add(np.array(group) for group in master.groups)
     assert without.relax(pricing).sse == pytest.approx(2 * (0.5 + 0.5 + 2.0) / 2)
-    assert master.relax(pricing).sse == pytest.approx((0.5 + 0.5 + 2.0) / 2 + 2.0)
-    assert master.cut_duals.sum() > 0.0
+    relaxation = master.relax(pricing)
+    assert relaxation.sse == pytest.approx((0.5 + 0.5 + 2.0) / 2 + 2.0)
+    assert relaxation.pricing.cut_duals.sum() > 0.0
     master.add_cuts(np.array([[3, 4, 5]]))
     relaxation = master.relax(pricing)
     assert relaxation.sse == pytest.approx(4.0)
-    assert relaxation.sse == pytest.approx(relaxation.pricing.prices.sum() - master.cut_duals.sum())
+    priced = relaxation.pricing
+    assert relaxation.sse == pytest.approx(priced.prices.sum() - priced.cut_duals.sum())
 
 
 def test_a_column_is_added_once_and_costs_its_loss() -> None:

@@ -15,7 +15,8 @@ from naive_sliding import town, tracks_of
 import trajanon
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
-from trajanon.maps.drawing import match, release_and_originals
+from trajanon.maps.drawing import release_and_originals
+from trajanon.release.originals import matched as matched_groups
 from trajanon.release.release_words import cost
 from trajanon.release.report import checked, json_ready, read_report
 from trajanon.trajectories.distances import displacement
@@ -97,7 +98,7 @@ def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     after = before.slid(np.array(report_in(here)["alignment"]["starts"]))
     release = trajanon.read_release(here / "anonymized.parquet")
     report = checked(report_in(here))
-    matched = match(before, release, report)
+    matched = matched_groups(report.released_of(before), release, report)
     assert np.array_equal(matched.slid.points, after.points)
     found = release_and_originals(matched, report).layers["originals"]
     # Half a millionth is rounded either way.

@@ -192,7 +192,7 @@ def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) ->
     tracks = tracks_of(town(3, 200, 3))
     found = []
     for leaf in (10_000, 64):
-        monkeypatch.setattr(neighbours, "LEAF", leaf)
+        monkeypatch.setattr(neighbours, "LEAST_LEAF_SIZE", leaf)
         found.append(window_neighbours(build_windows(tracks, 3), tracks.start, np.eye(6), 6))
     shares = [np.isin(a, b).mean() for a, b in zip(*found, strict=True)]
     assert np.mean(shares) > 0.9

@@ -292,7 +292,7 @@ def _mean_way(places: Places, walk: Walk) -> Floats:
 
     way = np.empty((len(places.first) - 1, 2))
     for point in range(len(way) - 1, -1, -1):
-        way[point] = weight @ places.at[at, :2]
+        way[point] = weight @ places.poses[at, :2]
         at = walk.back[at]
     return way
 

@@ -30,7 +30,7 @@ from trajanon.grouping.loss import sse
 GENERATION_ROUNDS = 100
 """Linear programmes solved at most. Up to k = 5, 60 sufficed on 1,080 records."""
 
-POOL = 30
+COLUMNS_PER_RECORD = 30
 """Columns per record at which no more are generated; 20 are rarely needed, and 7 at k = 10."""
 
 INERTIA = 0.8
@@ -39,10 +39,10 @@ LEAST_INERTIA = 0.1
 
 CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
 CUTS_PER_RECORD = 5  # cuts that a record takes part in, of those added at once: the most violated
-VIOLATED = 1e-3  # share of a group by which a cut has to be violated to be added
-GAIN = 1e-5  # share of the SSE by which a round of cuts has to raise the bound, to go on
+LEAST_VIOLATION = 1e-3  # share of a group by which a cut has to be violated to be added
+LEAST_GAIN = 1e-5  # share of the SSE by which a round of cuts has to raise the bound, to go on
 _NEGLIGIBLE = 1e-6  # share of a column that is as good as none; one short of all by less, as all
-ROOM = 50  # groups round a record that may be columns beside those generated
+EXTRA_PER_RECORD = 50  # groups round a record that may be chosen beside those generated
 CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices
 CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the table
 
@@ -63,7 +63,7 @@ def best_groups(
     watch = partial(progress, "Choosing groups", 0, None)
     watch()
     gap = master.incumbent_sse - relaxation.sse
-    master.add(groups_within(relaxation.pricing, gap, ROOM, watch).groups)
+    master.add(groups_within(relaxation.pricing, gap, EXTRA_PER_RECORD, watch).groups)
     labels, _ = master.choose(relaxation, nodes=CHOICE_NODES, gap=CHOICE_GAP, watch=watch)
     return labels if sse(records, labels) < sse(records, incumbent) else incumbent
 
@@ -90,7 +90,7 @@ def generate(
         watch()
         relaxation = master.relax(pricing, watch)
         pricing = relaxation.pricing
-        if done == rounds or len(master.groups) >= POOL * len(pricing.prices):
+        if done == rounds or len(master.groups) >= COLUMNS_PER_RECORD * len(pricing.prices):
             break
 
         # Growing is cheap and finds most columns. At an average of the prices it may find none that
@@ -143,7 +143,7 @@ def tighten(
         gain = relaxation.sse - best.sse
         if relaxation.proven:
             best = relaxation
-        if gain < GAIN * best.sse:
+        if gain < LEAST_GAIN * best.sse:
             break
     return best
 
@@ -168,7 +168,7 @@ def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints
         share = sum(share_together.get(pair, 0.0) for pair in combinations(cut, 2))
         # A group of all three counts once, not three times.
         share -= 2.0 * share_together.get(cut, 0.0)
-        if share > 1.0 + VIOLATED:
+        if share > 1.0 + LEAST_VIOLATION:
             share_of_violated[cut] = share
     for cut in known.tolist():
         share_of_violated.pop(tuple(cut), None)

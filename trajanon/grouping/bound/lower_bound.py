@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import EFFORTS, EffortName
+from trajanon.common.declared_options import EffortName, Settings, settings_from
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
@@ -26,13 +26,14 @@ from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import descend
 
-PAIRWISE = 5_000  # records up to which all their distances are held, at 16 bytes a pair
+MOST_RECORDS_PAIRED = 5_000  # records up to which all their distances are held, at 16 bytes a pair
 
 BOUND_ROUNDS = 200
 """Linear programmes solved at most between two rounds of cuts; 113 sufficed at k = 10."""
 
-SMALL = 5
-"""Up to this k groups are grown at the prices as they are, above it at a moving average."""
+LARGEST_K_UNSTEADY = 5
+"""Up to this k groups are grown at the prices as they are, above it at their moving average, as
+large groups make prices swing."""
 
 NODES = 20_000  # of the search round a record that proves that no group earns more than it costs
 ACCURACY = 1e-6  # share of the bound that the proof may take back from the linear programme
@@ -150,15 +151,14 @@ def lower_bound(
         is_number = isinstance(upper, int | float | np.integer | np.floating)
         if not is_number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
             raise BadInput(f"upper must be the SSE of a partition, 0 or more (got {upper!r})")
-    if effort not in EFFORTS:
-        raise BadInput(f"`effort` {effort!r} is not known; choose from {', '.join(EFFORTS)}")
+    settings_from({"effort": effort}, Settings)  # refuses one that is not known
 
     column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
     records = loss.standardise(table, column_weights)
     if n < 2 * k:
         sse = loss.sse(records, np.zeros(n, dtype=np.int64))
         certified = True
-    elif n > PAIRWISE or effort == "fast":
+    elif n > MOST_RECORDS_PAIRED or effort == "fast":
         sse = nearest_bound(records, k)
         certified = False
     else:
@@ -203,9 +203,9 @@ def _bound_by_columns(
     unit = 2.0 ** np.round(np.log2(max(sse_reached / n, _FINEST)) / 2.0)
     pricing = pricing_problem(records / unit, k, np.arange(n))
     master = Master(pricing.squares, labels)
-    # Large groups make prices swing, so these begin near to what records cost now: each its share
-    # of the SSE of its group.
-    steady = k > SMALL
+    # Prices that are to be steady begin near to what records cost now: each its share of the SSE of
+    # its group.
+    steady = k > LARGEST_K_UNSTEADY
     if steady:
         cost_per_member = np.array(master.costs) / np.bincount(labels)
         pricing = pricing._replace(prices=cost_per_member[labels])

@@ -41,7 +41,7 @@ class Master:
         self.groups: list[tuple[int, ...]] = []  # the columns
         self.costs: list[float] = []  # the SSE of each
         self.cuts = np.zeros((0, 3), dtype=np.int64)  # the records of each
-        self.cut_duals = np.zeros(0)  # of each cut in the last solution
+
         self.shares = np.zeros(0)  # of each column in the last solution
         self._squares = squares
         self._known: set[tuple[int, ...]] = set()  # the columns
@@ -81,9 +81,8 @@ class Master:
         solution = self._relaxed.getSolution()
         # The rows are those of records, then those of cuts. HiGHS has duals of cuts below 0.
         prices, duals = np.split(np.array(solution.row_dual), [len(self._squares)])
-        self.cut_duals = np.maximum(-duals, 0.0)
         self.shares = np.array(solution.col_value)
-        pricing = with_cuts(pricing._replace(prices=prices), self.cuts, self.cut_duals)
+        pricing = with_cuts(pricing._replace(prices=prices), self.cuts, np.maximum(-duals, 0.0))
         return Relaxation(self._relaxed.getObjectiveValue(), pricing)
 
     def columns_within_gap(self, relaxation: Relaxation) -> Ints:
@@ -111,8 +110,8 @@ class Master:
     ) -> tuple[Ints, bool]:
         """Choose columns that hold each record once, by branch and bound.
 
-        ``nodes``, ``gap`` (relative) and ``checks`` are its limits. Returned are the labels, (m,),
-        and whether no limit was met.
+        ``nodes``, ``gap`` (relative) and ``checks`` (how often it may ask whether to go on) are its
+        limits. Returned are the labels, (m,), and whether no limit was met.
         """
         # The groups of the incumbent are the first columns, so there is a solution to begin with.
         incumbent = np.arange(self._incumbent.max() + 1)

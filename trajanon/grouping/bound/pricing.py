@@ -26,7 +26,9 @@ from trajanon.common.threads_and_dask import in_parts, unwatched
 
 LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
 
-NEAREST = 4  # neighbours with which first groups begin; with fewer, prices swing for many rounds
+FIRST_NEIGHBOURS = (
+    4  # neighbours with which first groups begin; with fewer, prices swing for many rounds
+)
 
 PRICING_NODES = 20_000
 """Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""
@@ -105,7 +107,7 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
     squares = pricing.squares.copy()
     np.fill_diagonal(squares, -1.0)  # each record is its own nearest
     for nearest_first in np.argsort(squares, axis=1, kind="stable"):
-        for first in range(1, NEAREST + 1):
+        for first in range(1, FIRST_NEIGHBOURS + 1):
             for size in (pricing.k, pricing.k + 1):
                 end = first + size - 1
                 if end > len(nearest_first):
@@ -185,7 +187,7 @@ def _searched_round_each(
     """Search round each record as the root, some at a time, in threads."""
     parts = in_parts(search, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
     return FoundGroups(
-        groups=[group for part in parts for group in part.groups],
+        groups=list(chain.from_iterable(part.groups for part in parts)),
         at_most=np.concatenate([part.at_most for part in parts]),
         complete=all(part.complete for part in parts),
     )

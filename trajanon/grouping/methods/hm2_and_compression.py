@@ -4,7 +4,7 @@ A path is an order of the records: row numbers, (n,). With compression c the pat
 "cities", the centroids of groups of c records, and is then expanded to the records.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from math import ceil
@@ -99,7 +99,7 @@ def find_paths(problem: Problem) -> list[Ints]:
         return [_short_path(problem)]
 
     settings = problem.settings
-    cities, route = _route_through_cities(problem, c, DISTANCE_METHODS[settings.compress_by])
+    cities, route = _route_through_cities(problem, c)
     place_on_route = np.empty(len(route), dtype=np.int64)
     place_on_route[route] = np.arange(len(route))
     place_of_city = place_on_route[cities]  # of each record, (n,)
@@ -118,14 +118,13 @@ def find_paths(problem: Problem) -> list[Ints]:
     ]
 
 
-def _route_through_cities(
-    problem: Problem, c: int, group: Callable[[Problem], Ints]
-) -> tuple[Ints, Ints]:
-    """Group c records or more to a city by the method ``group``, and find a path through cities.
+def _route_through_cities(problem: Problem, c: int) -> tuple[Ints, Ints]:
+    """Group c records or more to a city, and find a path through the cities.
 
     Returns the number of each record's city, (n,), and the cities in the order of the path.
     """
     n = len(problem.records)
+    group = DISTANCE_METHODS[problem.settings.compress_by]
     cities = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
     centroids = group_means(problem.records, cities)
     problem_of_cities = replace(

@@ -20,13 +20,13 @@ from trajanon.common.errors import BadInput
 from trajanon.grouping.paths.travelling_salesman import from_any_start, shortest_of_few
 from trajanon.grouping.problem import Problem
 
-PROBLEM = "problem.tsp"  # the file of distances that a command reads in its folder
-TOUR = "problem.sol"  # the file that it writes there
-SEED = "SEED"  # the word of a command that stands for the seed
+DISTANCES = "problem.tsp"  # the file of distances that a command reads in its folder
+TOUR_FILE = "problem.sol"  # the file that it writes there
+SEED_WORD = "SEED_WORD"  # the word of a command that stands for the seed
 
 MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
 
-FEWEST = 9
+FEWEST_FOR_SOLVERS = 9
 """Fewer are tried in every order: below ten cities Concorde's method is another, or crashes."""
 
 _LARGEST_SUM = 2**31 - 1  # of distances, in the 32 bits of a solver
@@ -35,10 +35,10 @@ _PYCONCORDE = f"""\
 import sys
 from concorde.tsp import TSPSolver
 
-solution = TSPSolver.from_tspfile("{PROBLEM}").solve(verbose=False, random_seed=int(sys.argv[1]))
+solution = TSPSolver.from_tspfile("{DISTANCES}").solve(verbose=False, random_seed=int(sys.argv[1]))
 if not solution.found_tour:
     sys.exit("no tour was found")
-with open("{TOUR}", "w") as file:
+with open("{TOUR_FILE}", "w") as file:
     print(len(solution.tour), *solution.tour, file=file)
 """
 
@@ -50,8 +50,8 @@ import sys
 from elkai import _elkai
 
 settings = "PROBLEM_FILE = :stdin:\\nRUNS = 1\\nPRECISION = 1\\nSEED = " + sys.argv[1] + "\\n"
-tour = _elkai.solve_problem(settings, open("{PROBLEM}").read())
-with open("{TOUR}", "w") as file:
+tour = _elkai.solve_problem(settings, open("{DISTANCES}").read())
+with open("{TOUR_FILE}", "w") as file:
     print(len(tour), *(city - 1 for city in tour), file=file)
 """
 
@@ -92,10 +92,10 @@ def concorde_command() -> list[str] | None:
     except ImportError:
         package = None
     if package is not None:
-        return [*_PYTHON, _PYCONCORDE, SEED]
+        return [*_PYTHON, _PYCONCORDE, SEED_WORD]
 
     program = shutil.which("concorde")
-    return None if program is None else [program, "-s", SEED, "-o", TOUR, PROBLEM]
+    return None if program is None else [program, "-s", SEED_WORD, "-o", TOUR_FILE, DISTANCES]
 
 
 @from_any_start
@@ -114,7 +114,7 @@ def lkh(problem: Problem) -> Ints:
         raise BadInput(
             "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         )
-    return _path_by_solver("LKH", [*_PYTHON, _ELKAI, SEED], problem)
+    return _path_by_solver("LKH", [*_PYTHON, _ELKAI, SEED_WORD], problem)
 
 
 def _path_by_solver(solver: str, command: Sequence[str], problem: Problem) -> Ints:
@@ -125,7 +125,7 @@ def _path_by_solver(solver: str, command: Sequence[str], problem: Problem) -> In
         raise BadInput(
             f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
         )
-    if n < FEWEST:
+    if n < FEWEST_FOR_SOLVERS:
         return shortest_of_few(records)
     if (records == records[0]).all():
         return np.arange(n)  # no distance to scale by
@@ -134,10 +134,10 @@ def _path_by_solver(solver: str, command: Sequence[str], problem: Problem) -> In
     problem.progress(f"Finding a short path by {solver}", 0, None)
     with TemporaryDirectory(prefix="trajanon-tour") as name:
         folder = Path(name)
-        write_problem(folder / PROBLEM, records)
-        command = [seed if word == SEED else word for word in command]
+        write_problem(folder / DISTANCES, records)
+        command = [seed if word == SEED_WORD else word for word in command]
         last_line = _run(command, folder)
-        tour = read_tour(folder / TOUR, n + 1)
+        tour = read_tour(folder / TOUR_FILE, n + 1)
     if tour is None:
         raise BadInput(
             f"{solver} found no tour, and said {last_line!r}; choose the heuristic or-opt, or "
@@ -207,7 +207,7 @@ def _run(command: Sequence[str], folder: Path) -> str:
             process.wait()
 
     if process.returncode != 0:
-        (folder / TOUR).unlink(missing_ok=True)
+        (folder / TOUR_FILE).unlink(missing_ok=True)
     return last_line
 
 

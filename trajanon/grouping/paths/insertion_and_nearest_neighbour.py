@@ -169,9 +169,6 @@ def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
     """
     records = problem.records
     n = len(records)
-    if n == 1:
-        return np.zeros(1, dtype=np.int64)
-
     neighbours = exact_neighbours(records, _NEIGHBOURS_LISTED)
     distances = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
     walks = Walks(

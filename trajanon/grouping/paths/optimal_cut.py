@@ -17,8 +17,6 @@ from trajanon.grouping.problem import Problem
 def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Cut each path, and return the labels of the cut that loses least, and its path."""
     labels_and_paths = [(cut_path(problem, path), path) for path in paths]
-    if len(labels_and_paths) == 1:
-        return labels_and_paths[0]
     return min(labels_and_paths, key=lambda cut: sse(problem.records, cut[0]))
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import chain, pairwise, permutations
-from math import ceil
 from threading import Event
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts, in_threads
 from trajanon.grouping.loss import group_means, members_of_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
-from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
+from trajanon.grouping.neighbours import Approximate, Neighbours, in_batches, neighbours_of
 from trajanon.grouping.problem import Problem
 
 FEWEST_FOR_MOVES = 5
@@ -38,7 +37,7 @@ PATH_BLOCK = 1_000
 _STEPS_PER_SUM = 10_000  # whose lengths a thread adds up at once
 _LISTS_PER_PART = 500  # whose distances a thread measures at once
 _KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
-_JOURNAL = 100_000  # reversals of a stretch that can be taken back
+_MOST_REVERSALS = 100_000  # reversals of a stretch that can be taken back
 _FARTHEST_EXPONENT = 10  # farther than 2^10 standard deviations from the mean, records are scaled
 
 _TASK = "Finding a short path"
@@ -343,7 +342,7 @@ def tour_through(
         position=np.empty(n + 1, dtype=np.int64),
         queue=np.concatenate([path, [n, 0, n + 1]]),  # all n + 1 cities, from place 0 on
         queued=np.ones(n + 1, dtype=np.bool_),
-        journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
+        journal=np.zeros(2 * _MOST_REVERSALS + 1, dtype=np.int64),
         plan=np.zeros((4, 2), dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
@@ -376,12 +375,7 @@ def _path_in_blocks(problem: Problem, large: Approximate) -> Ints:
             paths.append(rows[_shortened(block, find_first, lists, or_opt=True)])
         return paths
 
-    # Batches share a border, at which one ends and the next begins.
-    blocks_per_batch = ceil(len(block_borders) / BATCHES)
-    jobs = [
-        partial(paths_of, block_borders[first : first + blocks_per_batch + 1])
-        for first in range(0, len(block_borders) - 1, blocks_per_batch)
-    ]
+    jobs = [partial(paths_of, batch_borders) for batch_borders in in_batches(block_borders)]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
     return joined_paths(large.points, list(chain.from_iterable(batches)))

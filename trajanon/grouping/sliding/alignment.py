@@ -22,7 +22,7 @@ from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import EFFORTS, Effort
 from trajanon.common.errors import TrajanonError
-from trajanon.common.glibc_memory import give_back
+from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_threads, unwatched
 from trajanon.grouping import loss
@@ -155,7 +155,7 @@ def align(
     if broken_promises(labels, people, k):
         raise TrajanonError(f"alignment left a group of fewer than {k}; please report it")
     del windows, log, problem  # large, and not needed any more
-    give_back()
+    return_free_memory()
 
     slid = trajectories.slid(tracks.along + start - tracks.start)
     aligned = regrouped(partition, slid.records, labels)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import EFFORTS, made_of
+from trajanon.common.declared_options import EFFORTS, settings_from
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
@@ -82,7 +82,7 @@ class Dataset:
         self, k: int, *, progress: Progress = silent, **options: Unpack[MicroaggregateKeywords]
     ) -> Problem:
         """Make the problem of a run: as in the papers, each record is its own subject."""
-        settings = made_of(options, MicroaggregateSettings)
+        settings = settings_from(options, MicroaggregateSettings)
         return Problem(
             records=self.records,
             k=k,
