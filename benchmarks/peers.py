@@ -6,10 +6,12 @@
     git clone https://github.com/sdcTools/sdcMicro
     git clone https://github.com/uqwhua/TrjPrivacy
     javac -d glove -cp TrjPrivacy/libs/* $(find TrjPrivacy/src -name "*.java")
-    bin/python ../peers.py anonypyx | mdl TRIPS OUT
-    python ../peers.py sdcmicro | glove TRIPS OUT
+    bin/python ../peers.py {anonypyx,mdl} TRIPS OUT
+    python ../peers.py {sdcmicro,glove} TRIPS OUT
 
-Of sdcMicro, R's package, the C++ of its MDAV is compiled as it is.
+Each function takes records, (n, 2 m), the latitude and longitude of m points in turn, in degrees,
+and returns the group of each, (n,). It runs in an empty folder. Of sdcMicro, R's package, the C++
+of its MDAV is compiled as it is.
 """
 
 import os
@@ -24,7 +26,7 @@ import pandas as pd
 
 K = 4
 KILOMETRES_OF_DEGREE = 111.3  # of latitude
-PEERS = Path(__file__).parent / "peers"
+PEERS = Path(__file__).absolute().parent / "peers"
 
 
 def anonypyx(records):
@@ -43,6 +45,7 @@ def anonypyx(records):
 def mdl(records):
     """Group by MDAV with the distance of Martínez et al. (2021)."""
     sys.path.append(str(PEERS / "mdl-anonymizer"))
+    # The program imports these, and does not need them here.
     sys.modules |= dict.fromkeys(("skmob", "skmob.utils", "skmob.utils.constants"), MagicMock())
     from mdl_anonymizer.clustering.MDAV.SimpleMDAV import SimpleMDAV
     from mdl_anonymizer.distances.trajectory.Martinez2021.Distance import Distance
@@ -52,7 +55,8 @@ def mdl(records):
 
     trips = Dataset()
     for number, line in enumerate(records.reshape(len(records), -1, 2)):
-        trip = Trajectory(number, number)
+        trip = Trajectory(number, number)  # also the number of its user
+        # A point's number is its time, which counts nothing by a lambda of 0.
         trip.locations = [TimestampedLocation(at, lon, lat) for at, (lat, lon) in enumerate(line)]
         trips.add_trajectory(trip)
     program = SimpleMDAV(trips, Distance(trips, p_lambda=0.0))
@@ -64,7 +68,7 @@ def sdcmicro(records):
     """Group by sdcMicro's MDAV, which gives means alone."""
     from beside_sdcmicro import compiled, of_sdcmicro
 
-    program = compiled(PEERS.absolute() / "sdcMicro/src", Path.cwd())
+    program = compiled(PEERS / "sdcMicro/src", Path.cwd())
     means, _ = of_sdcmicro(program, records, K)
     return np.unique(means, axis=0, return_inverse=True)[1].ravel()
 
@@ -79,6 +83,7 @@ def glove(records):
     rows = np.column_stack([trip, trip, 60 * minute, lines[..., ::-1].reshape(-1, 2)])
     header = "trip,user,time,lon,lat"
     np.savetxt("trips.csv", rows, "%d,%d,%d,%.7f,%.7f", header=header)
+    # Its reader for T-Drive takes such a file.
     settings = {"dataset": "T-Drive", "variant": "trips", "dataInput": "./", "dataOutput": "./"}
     settings |= {"outputResults": "true", "privacyModel": "glove", "k-anonymity": K}
     # Settings of other methods, which the program asks for.
@@ -88,11 +93,13 @@ def glove(records):
     folder.mkdir(parents=True)
     text = "\n".join(f"{name} = {value}" for name, value in settings.items())
     (folder / "config.properties").write_text(text)
-    classes = PEERS.absolute() / "glove"
+    classes = PEERS / "glove"
     subprocess.run(["java", "-cp", classes, "models.Main"], check=True, capture_output=True)
 
+    # Trips that are in no group of its result stay alone.
     labels = np.arange(n)
     for row in Path(f"Glove/trips_{K}.csv").read_text().splitlines()[1:]:
+        # Its number, its group, seven measures, and the trips in it.
         _, group, _, _, _, _, _, _, _, *members = map(float, row.split(","))
         labels[[int(member) for member in members]] = n + group
     return labels

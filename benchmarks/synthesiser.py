@@ -22,7 +22,7 @@ SHARES |= dict.fromkeys(("lengths", "hours", "speeds"), 0.05)
 """Of epsilon; the paper's program gives what hours and speeds have here to trips and lengths."""
 
 _TOP = 6  # cells each way, before dense ones are divided
-_DENSE = 40.0  # trips in a part of a cell, times epsilon
+_DENSE = 40.0  # trips that each part of a divided cell should have, about, times epsilon
 _FINEST = 8  # parts of a cell, each way
 _DETOURS = 20  # moves that a trip makes beyond the fewest
 _SPEEDS = np.geomspace(0.5, 40.0, 21)  # metres a second
@@ -54,7 +54,10 @@ class _Grid(NamedTuple):
 
 
 def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) -> Synthetic:
-    """Draw as many trips as there are, (n, m, 2), from a noisy model of them."""
+    """Draw as many trips as there are, (n, m, 2), from a noisy model of them.
+
+    ``seconds``, (n, m), are counted from the midnight of the day of a trip, which begins at 3 h.
+    """
     random = np.random.default_rng(seed)
     (n, m, _) = points.shape
     corner = points.min(axis=(0, 1))
@@ -72,6 +75,7 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
     grid = _divided(places, epsilon, noisy)
     c = len(grid.low)
     gap = np.maximum(grid.low[:, None], grid.low) - np.minimum(grid.high[:, None], grid.high)
+    # Metres between two cells on each axis; less than one is rounding. Corners touch, too.
     do_touch = (gap < 1.0).all(axis=2) & ~np.eye(c, dtype=np.bool_)
     fewest_moves = shortest_path(do_touch, unweighted=True).astype(np.int64)  # (c, c)
     moves, trips, detours = _counted(grid.cells(places), fewest_moves)
@@ -80,11 +84,12 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
     start, end = np.divmod(_drawn(random, noisy(trips, "trips"), n), c)
     steps = fewest_moves[start, end] + _drawn(random, noisy(detours, "lengths"), n)
     chain = np.zeros((c, c))
+    # Between two points a trip may jump over cells; such moves are left out.
     chain[do_touch] = noisy(moves[do_touch], "moves")
     visited = _walked(random, chain, start, end, steps)
     lines = np.empty((n, m, 2))
     for line, cells, count in zip(lines, visited, steps, strict=True):
-        way = cells[: max(count, 1) + 1]
+        way = cells[: max(count, 1) + 1]  # without moves: between two places of one cell
         line[:] = along(random.uniform(grid.low[way], grid.high[way]), m)
     lines = lines / scale + corner
 
@@ -97,14 +102,17 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
     return Synthetic(lines, departure, lengths(lines) / speed)
 
 
-def _counted(rows: Ints, fewest_moves: Ints) -> tuple[Floats, Floats, Floats]:
-    """Count moves from cell to cell, (c, c), of each trip 1 in all; trips by ends; and detours."""
+def _counted(cells_of_trips: Ints, fewest_moves: Ints) -> tuple[Floats, Floats, Floats]:
+    """Count moves from cell to cell, (c, c), of each trip 1 in all; trips by ends; and detours.
+
+    ``cells_of_trips``, (n, m), are those of the points of trips.
+    """
     c = len(fewest_moves)
     moves = np.zeros((c, c))
     trips = np.zeros((c, c))
     detours = np.zeros(_DETOURS)
-    for row in rows:
-        way = row[np.append(True, np.diff(row) != 0)]
+    for cells in cells_of_trips:
+        way = cells[np.append(True, np.diff(cells) != 0)]
         np.add.at(moves, (way[:-1], way[1:]), 1.0 / max(len(way) - 1, 1))
         trips[way[0], way[-1]] += 1.0
         detour = len(way) - 1 - fewest_moves[way[0], way[-1]]
@@ -115,17 +123,21 @@ def _counted(rows: Ints, fewest_moves: Ints) -> tuple[Floats, Floats, Floats]:
 def _divided(places: Floats, epsilon: float, noisy: Callable[[Floats, str], Floats]) -> _Grid:
     """Divide top cells by how many trips pass."""
     size = places.max(axis=(0, 1)) + 1.0  # the area is public
-    one = np.ones(_TOP**2, np.int64)
-    whole = _Grid(size, one, np.zeros((1, 2)), np.zeros((1, 2))).cells(places)
+    undivided = np.ones(_TOP**2, np.int64)
+    no_corners = np.zeros((1, 2))  # numbers of cells do not depend on them
+    top_cells = _Grid(size, undivided, no_corners, no_corners).cells(places)
     passed = np.zeros((len(places), _TOP**2))
-    np.put_along_axis(passed, whole, 1.0, axis=1)
-    dense = noisy((passed / passed.sum(axis=1, keepdims=True)).sum(axis=0), "grid")
-    parts = np.sqrt(dense * epsilon / _DENSE).round().astype(np.int64).clip(1, _FINEST)
+    np.put_along_axis(passed, top_cells, 1.0, axis=1)
+    trips_in_cell = noisy((passed / passed.sum(axis=1, keepdims=True)).sum(axis=0), "grid")
+    parts = np.sqrt(trips_in_cell * epsilon / _DENSE).round().astype(np.int64).clip(1, _FINEST)
     cells = [
-        (np.array([top // _TOP, top % _TOP]) + np.array([[row, column], [row + 1, column + 1]]) / k)
-        for top, k in enumerate(parts.tolist())
-        for row in range(k)
-        for column in range(k)
+        (
+            np.array([top // _TOP, top % _TOP])
+            + np.array([[row, column], [row + 1, column + 1]]) / each_way
+        )
+        for top, each_way in enumerate(parts.tolist())
+        for row in range(each_way)
+        for column in range(each_way)
     ]
     low, high = np.moveaxis(np.array(cells) * size / _TOP, 1, 0)
     return _Grid(size, parts, low, high)
@@ -148,6 +160,7 @@ def _walked(
             likely = chain[visited[walks, step - 1]] * arrives[steps_left][:, end[walks]].T
             sums = np.cumsum(likely, axis=1)
             next_cell = (sums < random.random((len(walks), 1)) * sums[:, -1:]).sum(axis=1)
+            # A walk that cannot arrive in time jumps to its end.
             visited[walks, step] = np.where(sums[:, -1] > 0.0, next_cell, end[walks])
     visited[np.arange(len(steps)), np.maximum(steps, 1)] = end
     return visited

@@ -29,7 +29,9 @@ def main() -> None:
     """Draw originals and release side by side, the busiest streets on top and widest."""
     originals, release, pbf = map(Path, sys.argv[1:])
     trajectories = trajanon.read_trajectories(originals)
-    before = ReleasedLines(trajectories.points, np.ones(len(trajectories), np.int64), None)
+    # Each original is a line of one trip.
+    one_trip_each = np.ones(len(trajectories), np.int64)
+    before = ReleasedLines(points=trajectories.points, trips=one_trip_each, times=None)
     after = ReleasedLines.distinct(trajanon.read_release(release))
     roads = roads_to_follow(pbf, "car", bbox=_ROADS)
     stretch = 1 / np.cos(np.radians(_DOWNTOWN.south))

@@ -110,7 +110,7 @@ def extract(
     11
     """
     plan = _planned(source, area, windows, hidden, client, progress, options)
-    trajectories = finished_cut(list(plan.parts), plan.cutter)
+    trajectories = finished_cut(list(plan.cut_batches), plan.cutter)
     return replace(trajectories, provenance={**_origin(plan), **trajectories.provenance})
 
 
@@ -174,16 +174,17 @@ def extract_to(
             draft = stack.enter_context(replacing_folder(out, is_part, plan.inputs))
 
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
-        parts = _cut_all(plan, folder)
+        trajectories = _cut_all(plan, folder)
 
+        # All is read and counted by now; writing is left.
         provenance = {**_origin(plan), **plan.cutter.provenance()}
         if run is not None:
             provenance["run"] = dict(run)
 
         if partition is None:
-            write_parts(draft, parts, provenance)
+            write_parts(draft, trajectories, provenance)
         else:
-            write_partition(draft, parts, provenance, partition, folder)
+            write_partition(draft, trajectories, provenance, partition, folder)
     return provenance
 
 
@@ -191,7 +192,7 @@ class _Plan(NamedTuple):
     """What an extraction is going to do; nothing is read yet."""
 
     cutter: Cutter
-    parts: Iterator[Trajectories]
+    cut_batches: Iterator[Trajectories]  # of one batch of traces each, read as they are asked for
     inputs: list[Path]  # none if a server is asked
     url: str  # the server
 
@@ -242,7 +243,7 @@ def _planned(
         traces = (replace(trace, subject=None, spellings=()) for trace in traces)
     return _Plan(
         cutter,
-        parts=map(cutter.cut, cutter.batches(traces)),
+        cut_batches=map(cutter.cut, cutter.batches(traces)),
         inputs=[file.path for file in source_files],
         url=reads.api_url,
     )
@@ -258,7 +259,7 @@ def _rules(options: ExtractKeywords, city_spacing: float | None, *, windows: boo
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
-    """List the files of the source; none for the server."""
+    """List the files of the source: none for the server, and at least one for anything else."""
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not all(map(os.fspath, names)) or not names:
         raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
@@ -286,17 +287,18 @@ def _origin(plan: _Plan) -> Mapping[str, str | None]:
     source = ", ".join(names[:NAMED])
     if len(names) > NAMED:
         source += f" and {number_of(len(names) - NAMED, 'more file')}"
+    # Readers count the files of OpenStreetMap beside what they leave out.
     is_from_osm = plan.cutter.unread[FROM_OSM] > 0
     return {"source": source, "attribution": OSM_ATTRIBUTION if is_from_osm else None}
 
 
 def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
-    """Cut all batches and yield the trajectories; many are on disk until all people are known."""
+    """Cut all batches, and return the trajectories: many are on disk until all people are known."""
     on_disk: list[Path] = []
     held: list[Trajectories] = []
 
-    for part in plan.parts:
-        held.append(part)
+    for cut_batch in plan.cut_batches:
+        held.append(cut_batch)
         if sum(map(len, held)) >= HELD:
             path = folder / f"{len(on_disk)}.parquet"
             write_parts(path, [joined_trajectories(list(filter(len, held)))], {})
@@ -353,5 +355,5 @@ def traces(
 
 def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:
     """Put together what readers are to know."""
-    timed = options.untimed == "reject"
+    timed = options.untimed == "reject"  # a table whose column of times is not clear is refused
     return Reading(columns=options.columns or {}, subjects_exact=subjects_exact, timed=timed)

@@ -67,7 +67,7 @@ class Recordings:
         )
 
     def _key(self, trace: Trace) -> str:
-        """Return the one form of a subject's spellings; empty if there is none."""
+        """Return the one form of a subject's spellings, and note these; empty if there is none."""
         spellings = trace.spellings or (() if trace.subject is None else (trace.subject,))
         keys = [key_of(spelling, exact=self._exact) for spelling in spellings]
         self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
@@ -97,6 +97,7 @@ class Recordings:
 
         return Persons(
             number=person,
+            # A subject without a name is that of one recording.
             nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
             merged=merged,
             at_two_places=len(self._places.at_two_places()),
@@ -107,6 +108,7 @@ def _joined(n: int, pairs: Ints) -> Ints:
     """Return the lowest of the subjects that pairs, (pairs, 2), join to each of n, shape (n,)."""
     person = np.arange(n)
     first, second = pairs.T
+    # In each round both of a pair get the lower number, and then all who have either's.
     while (person[first] != person[second]).any():
         lowest = np.minimum(person[first], person[second])
         for side in (first, second):

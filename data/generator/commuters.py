@@ -18,19 +18,24 @@ PEOPLE, DAYS = 500, 20
 EVERY = 14.0  # seconds between two fixes
 LOST = 0.03  # share of the trips that are not recorded
 
-HOME, WORK, MEETING, SHOP, VISIT = range(5)
+HOME, WORK, MEETING, SHOP, VISIT = range(5)  # by their place in the list of `places_of`
 WEEKDAYS = (
     *((0.08, ()), (0.50, (WORK, HOME)), (0.20, (WORK, SHOP, HOME)), (0.06, (VISIT, HOME))),
     *((0.10, (WORK, HOME, SHOP, HOME)), (0.06, (WORK, MEETING, WORK, HOME))),
 )
 WEEKENDS = ((0.35, ()), (0.40, (SHOP, HOME)), (0.25, (VISIT, HOME)))  # shares, and goals from home
 
-# When somebody sets out for a place, and a spread; for work and home it is the rush hour.
+# The local hour at which somebody sets out for a place, and a spread, in hours; for work and home
+# it is the rush hour.
 HOURS = {MEETING: (11.5, 0.8), SHOP: (18.0, 1.0), VISIT: (12.0, 2.0)}
 
 
 def places_of(city: City, subject: Subject, number: int, shops: list[int], dice: Dice) -> list[int]:
-    """Draw the junctions of a home, work, meetings, shops and visits; a third work off the hubs."""
+    """Draw the junctions of a home, work, meetings, shops and visits; a third work off the hubs.
+
+    Distances are metres, places metres from the middle of the city.
+    """
+    # The third goal of a subject of the sample is an errand; here it is a shop.
     hub, meeting, _, visit = subject.goals
     home = city.one_near(HOMES[number % len(HOMES)], 1500.0, dice)
     work = city.one_near((0.0, 0.0), 4200.0, dice) if dice.chance(1.0 / 3.0) else hub
@@ -58,12 +63,14 @@ def days_of(
             pair = places[start], places[goal]
             if pair not in ways:
                 ways[pair] = city.fastest(*pair, subject.taste)
-            middle, spread = HOURS.get(goal, RUSH[goal == HOME])
+            is_way_home = goal == HOME
+            middle, spread = HOURS.get(goal, RUSH[is_way_home])
             hour = max(middle + spread * dice.bell(), ready)
             if not ways[pair]:  # both places are one
                 continue
             moments = drive(ways[pair], dice)
-            ready = hour + moments[-1][0] / 3600.0 + dice.uniform(0.2, 0.6)
+            least_stay = dice.uniform(0.2, 0.6)  # hours
+            ready = hour + moments[-1][0] / 3600.0 + least_stay
             began = FIRST_DAY + 86_400 * day + int(3600.0 * (hour - 1.0))  # local time is UTC + 1
             fixes = record(moments, began, EVERY, dice)
             if len(fixes) > 1 and not dice.chance(LOST):
@@ -72,7 +79,7 @@ def days_of(
 
 def write(file: Path, people: int = PEOPLE, days: int = DAYS) -> None:
     """Write a row for each fix: who, which trip, where and when."""
-    dice = Dice(SEED + 2)
+    dice = Dice(SEED + 2)  # the sample is drawn by the two seeds before
     city = build_city(dice)
     shops = [city.one_near(home, 600.0, dice) for home in HOMES]
     with file.open("w", newline="", encoding="utf-8") as text:

@@ -46,7 +46,11 @@ _VALUE_MARKS = (b"{", b"[", b",", b"<")  # that begin values of JSON or XML
 
 _BUFFER = 1 << 18  # bytes that are read at a time
 _ENCRYPTED = 1  # the flag of a member of a zip archive
-_LONG_HEADERS = (*tarfile.GNU_TYPES[:2], tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+_READ_WHOLE = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
+"""Headers, of long names and other fields, that tarfile reads into memory whole."""
 _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
@@ -144,6 +148,7 @@ class _Content(io.RawIOBase):
         return len(data)
 
     def tell(self) -> int:
+        """Return how much is unpacked: that is what a packed stream within this one has read."""
         return self._size
 
     def close(self) -> None:
@@ -192,6 +197,7 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
     with archive:
         for info in archive.infolist():
             if not info.is_dir():
+                # The upper 16 bits are the mode of Unix; 0 if the program wrote none.
                 is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
                 yield info.filename, partial(opened, info) if is_file else None
 
@@ -247,6 +253,8 @@ class _Header(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         """Read a header from its block."""
+        # A block of zeros is the end. tarfile takes most damaged headers for it, too, but passes
+        # a ReadError on.
         is_end = len(buf) == tarfile.BLOCKSIZE and not any(buf)
         try:
             header = super().frombuf(buf, encoding, errors)
@@ -254,6 +262,6 @@ class _Header(tarfile.TarInfo):
             if is_end:
                 raise
             raise tarfile.ReadError(str(error)) from error
-        if header.type in _LONG_HEADERS and header.size > _LONGEST_NAME:
+        if header.type in _READ_WHOLE and header.size > _LONGEST_NAME:
             raise tarfile.ReadError("a name in it has more than 1 MB")
         return header

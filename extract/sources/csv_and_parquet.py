@@ -21,7 +21,7 @@ from trajanon.common.inputs import (
     has_decimal_commas,
     regular,
     seems_utf16,
-    separator_line,
+    separator_named_by,
     separator_of,
 )
 from trajanon.common.number_text import number_of
@@ -203,7 +203,7 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
         header = lines[header_number].decode().strip("\r\n")
 
     texts = [line.decode(errors="replace") for line in lines[: header_number + 1 + _ROWS_JUDGED]]
-    separator = separator_line(texts[not_blank[0]].strip()) or separator_of(header)
+    separator = separator_named_by(texts[not_blank[0]].strip()) or separator_of(header)
     names = fields_of(header, separator)
 
     above = header_number + 1

@@ -48,6 +48,9 @@ _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 
 def read_google(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file as one recording; the person of records and months is the folder around both."""
+    # Of .../Location History/Records.json and of
+    # .../Location History/Semantic Location History/2019/2019_MAY.json, the person is
+    # "Location History" with the two folders around it.
     folders = path.absolute().parts
     person = None
     if path.name == "Records.json":

@@ -1,4 +1,7 @@
-"""KML and KMZ of map programs, and TCX of watches -> traces."""
+"""KML and KMZ of map programs, and TCX of watches -> traces.
+
+Among fixes, None ends a piece of a recording.
+"""
 
 import io
 import re
@@ -23,7 +26,7 @@ _POINTS = ("Trackpoint", "when", "coord", "Point")  # elements that are used who
 def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a KML file, or all those of a KMZ, as one recording."""
     documents = _documents(path, reading)
-    if reading.columns.get("subject") != TRACK:
+    if reading.columns.get("subject") != TRACK:  # not each track is another person's
         fixes = (fix for _, root in documents for fix in (*_of_placemarks(root, reading), None))
         yield from traces_of_fixes(fixes, reading)
         return
@@ -34,7 +37,7 @@ def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
     """Read each document with its label; one that is damaged ends the reading."""
-    with Reading().open(path) as stream:
+    with Reading().open(path) as stream:  # a look that counts as no progress
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with reading.unpacked(path) as stream:
@@ -54,13 +57,16 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
 
 def _traces_by_track(root: Element, reading: Reading) -> Iterator[Trace]:
     """Read a document in which each Placemark with a line is a person's, if any has one."""
-    lines = [(mark, _of_placemarks(mark, reading)) for mark in root.iter("Placemark")]
-    if not any(fixes for _, fixes in lines):
+    # Points are no tracks: they lie in a Placemark itself, and only those in children are read.
+    placemarks = [*root.iter("Placemark")]
+    fixes_of_placemarks = [_of_placemarks(placemark, reading) for placemark in placemarks]
+    if not any(fixes_of_placemarks):
         yield from traces_of_fixes(_of_placemarks(root, reading), reading)
         return
 
-    for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
-        name = f"{reading.label}/track {number_of_line}"
+    pairs = zip(placemarks, fixes_of_placemarks, strict=True)
+    for number_of_placemark, (placemark, fixes) in enumerate(pairs, start=1):
+        name = f"{reading.label}/track {number_of_placemark}"
         if fixes:
             subject = (placemark.findtext("name") or "").strip() or name
             yield from traces_of_fixes(fixes, replace(reading, label=name), subject)
@@ -99,7 +105,11 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
 
 
 def _take_out_incomplete(root: Element) -> None:
-    """Take out the point in which the reading ended, in the last child of each element."""
+    """Take out the point in which the reading ended, in the last child of each element.
+
+    Where it ended is marked by an element of `growing_tree`: in a whole document this is the last
+    child of the root, and nothing is taken out.
+    """
     element = root
     while len(element):
         if element[-1].tag in _POINTS:
@@ -119,8 +129,10 @@ def _of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
         if len(whens) < len(coords):  # which one is missing is not known
             reading.counts[OTHER_TIMES] += 1
             whens = [None] * len(coords)
+        # More times than places are of a document that breaks off.
         places = zip(coords, whens, strict=False)
-        tracks += [*(_fix(coord, moment(when)) for coord, when in places), None]
+        if coords:
+            tracks += [*(_fix(coord, moment(when)) for coord, when in places), None]
 
     lines: list[Fix | None] = []
     for line in root.iterfind(".//LineString/coordinates"):
@@ -156,7 +168,7 @@ def _fix(numbers_written: list[str], time: float) -> Fix:
 def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
     """Read the points of activities with all their laps; each activity is a piece."""
     if root.find(".//Course") is not None:
-        reading.found(PLANNED, 1)
+        reading.found(PLANNED, 1)  # once for the document
     for activity in root.iter("Activity"):
         for point in activity.iter("Trackpoint"):
             place = point.find("Position")

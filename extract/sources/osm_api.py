@@ -155,7 +155,7 @@ class NumberedPages:
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
                 if next_query == {}:
-                    yield []  # nothing follows
+                    yield []  # an empty page: the last trace is then known not to be cut off
                     return
                 query = next_query or {"bbox": self._bbox, "page": str(number + 1)}
 
@@ -173,7 +173,9 @@ class NumberedPages:
             match = _NEXT.search(content)
             next_query = dict(parse_qsl(match[1].decode())) if match else None
             # Numbers and names count pages differently: the one never goes on where the other was.
-            if not number or (next_query is None) == ("page" in query):
+            kept_by_number = next_query is None
+            asked_by_number = "page" in query
+            if number == 0 or kept_by_number == asked_by_number:
                 return read_document(content, str(path)), next_query
 
         answer = self._downloaded(number, query)
@@ -245,7 +247,9 @@ class NumberedPages:
         Of a link, which may lead elsewhere, only what it asks for is taken.
         """
         link = response.links.get("next", {}).get("url")
-        if "page" in query or not (link or number):
+        asked_by_number = "page" in query
+        names_no_next_page = number == 0 and not link  # an older server, which numbers pages
+        if asked_by_number or names_no_next_page:
             return _Answer(response.content, None)
         asks_for = dict(parse_qsl(link.partition("?")[2])) if link else None
         next_query = {**asks_for, "bbox": self._bbox} if asks_for else {}
@@ -268,6 +272,7 @@ def _waits_of_busy(response: "Response") -> Sequence[float]:
 
     with suppress(KeyError, InvalidHeader):
         seconds = Retry().parse_retry_after(response.headers["Retry-After"])
+        # A date that has passed asks for no seconds: then our own waits hold.
         return [seconds or wait for wait in _WAITS_IF_BUSY if seconds <= LONGEST_WAIT]
     return _WAITS_IF_BUSY
 
@@ -287,7 +292,7 @@ def traces_of_boxes(
         of_box = replace(reading, label=f"box {number + 1}: ")
         for trace in joined_traces(pages, of_box):
             yield number, trace
-    reading.warned.warn_of_hidden()
+    reading.warned.warn_of_hidden()  # how many more warnings there were than are shown
 
 
 def boxes_of(area: Area) -> list[Box]:
@@ -313,19 +318,21 @@ def joined_traces(
     first_pages: dict[int, int] = {}  # number of the page where each point came first, by its hash
     held: list[Trace] = []  # the pieces of one trace
     name = ""
-    trackables = 0  # traces that name nobody, by which they are named
+    trackables = 0  # traces that name nobody, so far: the next one is named by this number
     is_cut_off = not saved
     for number, page in enumerate(pages):
         pieces = _new_pieces(page, number, first_pages, reading)
-        track = ""
+        track = ""  # the piece before; segments of one track share a name on their page
         for piece in pieces:
             is_first = piece is pieces[0]
-            goes_on = is_first and bool(held) and _may_go_on(held[-1], piece)
-            if goes_on and (piece.subject or _seconds_between(held[-1], piece) <= LONGEST_CUT):
+            may_go_on = is_first and bool(held) and _may_go_on(held[-1], piece)
+            # With a URL it is surely the same recording. Without one, a long pause begins a new
+            # trace, which keeps the name, so that both count as one subject's.
+            if may_go_on and (piece.subject or _seconds_between(held[-1], piece) <= LONGEST_CUT):
                 held.append(piece)
             else:
                 yield from _whole(held, name, reading)
-                if piece.name != track and not goes_on:
+                if piece.name != track and not may_go_on:
                     trackables += piece.subject is None
                     name = piece.subject or f"{reading.label}trackable {trackables}"
                 held = [piece]
@@ -384,8 +391,10 @@ def _whole(
         return
 
     subject = pieces[0].subject
-    if subject is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+    if subject is not None:
+        # The address of a trace, /user/NAME/traces/ID, names the account; any other stands for one.
         match = re.search(r"/user/([^/]+)/traces/", subject)
         subject = f"osm:{match[1] if match else subject}"
     whole = joined_trace(pieces)
+    # No longer a segment of a saved page.
     yield replace(whole, name=name, subject=subject, cut_off=is_cut_off, page="")

@@ -59,6 +59,8 @@ def _zone_of(text: str, seconds_in_unit: float) -> Zone | None:
     if text.casefold() in ("z", "utc", "gmt"):
         return timedelta(0)
 
+    # Also signed hours. Quarters of an hour in other units, such as -60 or +1800, do not match, or
+    # are over 14 hours: they are read below.
     match = _OFFSET.fullmatch(text)
     if match and float(match[2]) <= _LARGEST_OFFSET and int(match[3] or 0) % 15 == 0:
         offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))

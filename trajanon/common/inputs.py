@@ -73,7 +73,7 @@ def encoding_problem(text: bytes) -> str:
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
 
 
-def separator_line(line: str) -> str | None:
+def separator_named_by(line: str) -> str | None:
     """Read the separator that Excel names in the first line, if this is such a line."""
     named = re.fullmatch(r"sep=([,;|:\t ])\s*", line)
     return named[1] if named else None

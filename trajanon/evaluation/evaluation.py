@@ -262,7 +262,7 @@ def patient_attacks(
     progress("Evaluating", 2, 4, "hidden members")
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
-        ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
+        ways = Ways(tracks.points[:], tracks.first, tracks.owners_of_runs(seen.owners))
     rebuilt = rebuilding(seen, movement, ways, spacing=spacing, seed=seed, progress=progress)
     return PatientAttacks(verified, *rebuilt, habits)
 

@@ -41,7 +41,7 @@ class TrajectoryGroups:
     partition: Partition  # its loss and its means are of places alone
     plan: Plan  # by its key lines are moved; without one they are plain means
     left_out: Bools  # of all trajectories that were to be grouped, those in no group
-    mended: Mended | None = None  # None as published
+    mended: Mended | None = None  # groups that were changed; none are with `as_published`
     release_widths: PublicWidths | None = None  # of a shard: those of all shards
 
     @cached_property
@@ -58,11 +58,11 @@ class TrajectoryGroups:
     @cached_property
     def means(self) -> Floats:
         """Average each group, (g, m, 2), in degrees: each person counts once."""
-        trips = self.trajectories
-        # As published, where there is no key, each record counts once.
+        trajectories = self.trajectories
+        # With `as_published` there is no key, and each record counts once.
         weights = None if self.plan.key is None else self.weights
-        means = group_means(trips.records, self.partition.labels, weights)
-        return means.reshape(-1, *trips.points.shape[1:])
+        means = group_means(trajectories.records, self.partition.labels, weights)
+        return means.reshape(-1, *trajectories.points.shape[1:])
 
     @cached_property
     def group_widths(self) -> GroupWidths:
@@ -72,7 +72,8 @@ class TrajectoryGroups:
         seconds = self.seconds
         if seconds is None:
             return GroupWidths(places)
-        return GroupWidths(places, *widths_of_times(seconds, labels, self.weights))
+        departures, elapsed = widths_of_times(seconds, labels, self.weights)
+        return GroupWidths(places, departures, elapsed)
 
     @cached_property
     def widths(self) -> PublicWidths | None:
@@ -84,24 +85,26 @@ class TrajectoryGroups:
     @cached_property
     def moved_lines(self) -> Floats:
         """Move the mean of each group by the key, and round it, (g, m, 2), in degrees."""
-        trips = self.trajectories
+        trajectories = self.trajectories
+        points = trajectories.points
         labels = self.partition.labels
         key = self.plan.key
-        _refuse_antimeridian(trips.points[..., 1], labels)
+        _refuse_antimeridian(points[..., 1], labels)
 
         if key is None or self.widths is None:
             lines = rounded(self.means)
         else:
             width = self.widths.places
-            lines = perturbed(trips.points, self.means, labels, key, width, trips.subject)
+            lines = perturbed(points, self.means, labels, key, width, trajectories.subject)
 
-        if trips.unit != "day":
+        if trajectories.unit != "day":
             return lines
         # The movement would turn the stay at the end of a day into a walk. All days of a group
         # have equally many trips, so its first member tells how many.
         first_members = np.unique(labels, return_index=True)[1]
-        trips_in_day = trips_of_days(trips.take(first_members))
-        return staying_after_last_trip(lines, trips_in_day, trips.origin.trips_of_day)
+        trips_of_group = trips_of_days(trajectories.take(first_members))
+        most_trips = trajectories.origin.trips_of_day
+        return staying_after_last_trip(lines, trips_of_group, most_trips)
 
     @cached_property
     def _snapped(self) -> Snapped | None:
@@ -161,14 +164,13 @@ class TrajectoryGroups:
         if timing is None or seconds is None:
             return None
 
-        trips = self.trajectories
+        points = self.trajectories.points
+        subject = self.trajectories.subject
         labels = self.partition.labels
         key = self.plan.key
         if key is None or self.widths is None:
             return timing.clock.rounded(group_means(seconds, labels))
-        return perturbed_times(
-            trips.points, seconds, labels, timing.clock, key, self.widths, trips.subject
-        )
+        return perturbed_times(points, seconds, labels, timing.clock, key, self.widths, subject)
 
     @property
     def errors_of_times(self) -> dict[str, Floats]:

@@ -101,9 +101,12 @@ def check_table(
     sensitive
         Columns whose values shall stay unknown: the different ones within each combination are
         counted (l-diversity; Machanavajjhala et al., TKDD 2007). A missing value counts as one.
-    subject, subjects_exact
-        The column that says whose a row is, as `trajanon.microaggregate_table` writes it into
-        ``group_column``: k then counts different ones.
+    subject
+        The column that says whose a row is, such as the ``group_column`` of
+        `trajanon.microaggregate_table`: k then counts different ones.
+    subjects_exact
+        Whether subjects are told apart by each letter. Otherwise those that differ in case, spaces
+        or punctuation alone are one.
 
     Raises
     ------
@@ -141,6 +144,7 @@ def check_table(
             )
 
     # By what is written, not by what it means: 1 and 1.0 look different to an adversary, too.
+    # The separator tells decimal commas, by which cells without a number are known.
     combinations = combinations_of([table.columns[name] for name in chosen], table.separator)
     occurs = occurrences(combinations, people)
     return TableFindings(

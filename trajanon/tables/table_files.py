@@ -21,7 +21,7 @@ from trajanon.common.inputs import (
     encoding_problem,
     regular,
     seems_utf16,
-    separator_line,
+    separator_named_by,
     separator_of,
 )
 from trajanon.common.number_text import number_of
@@ -97,6 +97,7 @@ def read_table(source: str | os.PathLike[str] | DataFrame) -> Table:
         from trajanon.files.data_frames import to_pandas
 
         frame = to_pandas(source, "the data frame")
+        # A level without a name stays the index. Names that stand twice are refused below.
         named = [name for name in frame.index.names if name is not None]
         return _of_frame(frame.reset_index(level=named, allow_duplicates=True), "the data frame")
 
@@ -163,7 +164,8 @@ def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
     rows: list[list[str]] = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = next(filter(str.strip, file), "").rstrip("\r\n")
-        separator = separator_line(first)
+        # Below Excel's "sep=;" the header follows; else the first line was the header.
+        separator = separator_named_by(first)
         if separator is None:
             second = next(filter(str.strip, file), "").rstrip("\r\n")
             separator = separator_of(first, second)
@@ -172,8 +174,9 @@ def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
         reader = csv.reader(file, delimiter=separator, strict=True)
         for row in reader:
             width = len(rows[0]) if rows else len(row)
-            if not row or (len(row) == 1 != width and not row[0].strip()):
-                continue  # a blank line
+            is_blank = len(row) == 1 and not row[0].strip()
+            if not row or (is_blank and width > 1):
+                continue  # in a table of one column, spaces are a row without a value
             if len(row) != width:
                 cells = number_of(len(row), "cell")
                 raise csv.Error(f"line {reader.line_num} has {cells}, and the header {width}")

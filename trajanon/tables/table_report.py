@@ -25,14 +25,18 @@ _DOMINANT = 0.8  # share of the weight of a group, from which its mean is nearly
 class MicroaggregatedColumns(NamedTuple):
     """A microaggregated table, as its report needs it."""
 
-    read: TableColumns
+    read: TableColumns  # the table, and what its columns are used as
     person: Ints  # number of the person behind each row, (n,)
-    units: Units
+    units: Units  # what was grouped: rows, or the means of each subject's rows
     averages: Averages
-    per_subject: bool
+    per_subject: bool  # whether subjects were grouped, and all rows of one get the same mean
 
     def figures(self, k: int, importance: Floats | None) -> dict[str, object]:
-        """Measure the groups, the loss and the risk, ready for JSON."""
+        """Measure the groups, the loss and the risk, ready for JSON.
+
+        ``importance``, (p,), is how much each averaged column counts in the loss; None if all count
+        alike.
+        """
         read = self.read
         values = read.records
         written = self.averages.written
@@ -86,6 +90,7 @@ class MicroaggregatedColumns(NamedTuple):
         rows_of_person = counts[place]
         chance = rows_of_person / np.bincount(labels)[labels]
 
+        # Where no value was (NaN), none has moved. Suppressed values moved to their column's mean.
         is_near = (np.abs(away) <= NEAR_VALUE) | np.isnan(away)
         return {
             "linkage_highest": float(chance.max()),
@@ -177,8 +182,9 @@ def moments(
 
 def _correlations(values: Floats, standardised: Floats, weights: Floats | None) -> Floats:
     """Correlate columns with each other, (p, p), over the rows in which both have a value."""
-    z = standardised
+    z = standardised  # 0 where a value is missing
     if weights is not None:
+        # Only their ratios count: they are divided by the largest, so that nothing overflows.
         z = z * np.sqrt(weights / weights.max())[:, None]
     present = (~np.isnan(values)).astype(np.float64)
     squares = np.einsum("ij,ik->jk", z**2, present)  # of each column where the other one has values

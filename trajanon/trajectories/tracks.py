@@ -121,7 +121,7 @@ class Tracks:
             raise BadInput(
                 f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are 0 to {runs - 1}"
             )
-        self._refuse_starts_off_runs(1)
+        self._refuse_starts_off_runs(1)  # the first point; `_places` looks at whole windows
 
     def _refuse_odd_shapes(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -184,8 +184,10 @@ class Tracks:
     def slid(self, along: Ints) -> "Tracks":
         """Move each trajectory to another start, counted as in `along`."""
         along = np.asarray(along)
-        if self.recording is None or along.shape != self.run.shape or along.dtype.kind not in "iu":
-            return replace(self, start=along)  # refuses what is wrong
+        if self.recording is None:
+            return replace(self, start=along)  # a run is a recording
+        if along.shape != self.run.shape or along.dtype.kind not in "iu":
+            return replace(self, start=along)  # which refuses it
         place = self.begin + along
         run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
         if (self.recording[run] != self.recording_of).any():
@@ -211,14 +213,15 @@ class Tracks:
         first_point = self.first[self.run] + self.start
         return np.asarray(first_point[:, None] + STEPS * np.arange(m))
 
-    def owners(self, owners: Ints) -> Ints:
+    def owners_of_runs(self, owners_of_trajectories: Ints) -> Ints:
         """Find the owner of each run, (r,), from the owners of the trajectories, (n,).
 
-        -1 for a run of a recording without trajectories.
+        Owners are numbers of any kind; trajectories of one recording have the same.
+        The owner is -1 for a run of a recording without trajectories.
         """
         recording = self._recordings
         owner_of_recording = np.full(int(recording.max(initial=-1)) + 1, -1)
-        owner_of_recording[self.recording_of] = owners
+        owner_of_recording[self.recording_of] = owners_of_trajectories
         return np.asarray(owner_of_recording[recording])
 
     def take(self, trajectories: Bools | Ints) -> "Tracks":

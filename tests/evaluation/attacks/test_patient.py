@@ -100,7 +100,7 @@ def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
         np.zeros(8, dtype=np.int64),
         recording=np.array([0, 0, 1, 2, 3, 4, 5, 6, 6]),
     )
-    assert tracks.owners(np.arange(8)).tolist() == [1, 1, 2, 3, 4, 5, 6, 7, 7]
+    assert tracks.owners_of_runs(np.arange(8)).tolist() == [1, 1, 2, 3, 4, 5, 6, 7, 7]
     seen: list[tuple[Published, Ways]] = []
     monkeypatch.setattr(evaluation, "verification", lambda *_, **__: None)
 

@@ -125,6 +125,7 @@ UNTIMED: Fixes = [(lat, lon, None) for lat, lon, _ in WAY]
         ([placemark("<TimeSpan><begin>2024-01-01T00:00:00Z</begin></TimeSpan>", LINE)], [UNTIMED]),
         ([placemark(LINE), POINTS], [TIMED]),
         ([placemark(LINE), POINTS, placemark(track(TIMED))], [TIMED]),
+        ([placemark("<gx:Track></gx:Track>"), POINTS], [TIMED]),
         ([placemark(POLYGON), placemark(f"<MultiGeometry>{LINE}{LINE}</MultiGeometry>")],
          [UNTIMED, UNTIMED]),
     ],

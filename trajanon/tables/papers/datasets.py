@@ -40,7 +40,8 @@ COLUMN_SETS: Mapping[str, list[str]] = {
 }
 """Columns that the papers used, where these are not all: the published losses show which.
 
-Of EIA's 15 columns two are of text, and YEAR and MONTH were not used.
+Keys are what ``--columns`` takes in place of names. Of EIA's 15 columns two are of text, and YEAR
+and MONTH were not used.
 """
 
 FINGERPRINTS: dict[str, tuple[int, int, float]] = {
@@ -140,16 +141,18 @@ def known_as(numbers: Floats) -> str | None:
 
 def _of_user(file: Path) -> Dataset:
     """Read a table that is not of the papers: without columns whose averages mean nothing."""
+    # All columns first: it may be a published set under any name.
     table = read_table_columns(file, Roles(columns=ALL), missing="drop")
     name = known_as(table.records)
     if name is None:
         try:
             table = read_table_columns(file, missing="drop")
         except AveragesUnclear as unclear:
-            if measures := unclear.proposal["columns"]:
+            # Where no column is left, all are taken.
+            if averageable := unclear.proposal["columns"]:
                 sentence = f"{unclear.problem}: they are left out"
                 warn(LeftOutWarning(sentence, "doubtful columns", str(file)))
-                table = read_table_columns(file, Roles(columns=measures), missing="drop")
+                table = read_table_columns(file, Roles(columns=averageable), missing="drop")
 
     for notice in table.notices:
         warn(notice)
