@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
-from trajanon.common.glibc_memory import give_back
+from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.points import Points, greatest_of
 from trajanon.trajectories.geodesy import DEGREE, EQUATOR, cells, in_space, wrapped
@@ -158,7 +158,7 @@ class Places:
 
     def copies(self) -> Ints:
         """Return pairs of subjects that have copies of one recording, (m, 2)."""
-        give_back()  # what reading and cutting left between pieces in use
+        return_free_memory()  # what reading and cutting left between pieces in use
         recorded = _joined(self._recorded)
         pairs = [_alike_without_times(recorded)]
         for batches_of_sightings, unit in ((self._slots, _SLOT), (self._fixes, 1)):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import FileProblem
-from trajanon.common.glibc_memory import give_back
+from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
@@ -277,12 +277,15 @@ class _GatheredRows(ExitStack):
 
             # What was made of it is free, too, before the next one is made.
             del part
-            give_back()
+            return_free_memory()
 
     def _mapped_files(self) -> Iterator[Floats]:
         """Map each file anew, or what was read would stay in memory."""
         for file, shape in self._files:
             yield np.memmap(file, np.float64, "r", shape=shape)
+
+
+_MADE = Owner("", None, 0)
 
 
 class _TracesOfOwners:
@@ -336,7 +339,9 @@ class _TracesOfOwners:
         any_marked = bool((values[0] == _MARKED).any())
         begins = np.flatnonzero(np.diff(trace_number, prepend=-1)).tolist()
         for start, end in zip(begins, [*begins[1:], len(trace_number)], strict=False):
-            id_, key, _ = self._traces[trace_number[start]]
+            number = trace_number[start]
+            id_, key, _ = self._traces[number]
+            self._traces[number] = _MADE  # each is made once: what names it would take memory
             lat, lon, time = values[:, start:end]
 
             # Rows that are marked leave their times.
