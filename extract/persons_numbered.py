@@ -88,7 +88,7 @@ class Recordings:
 
         # A copy of a named person's recording is that person's.
         has_name = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
-        nameless = np.bincount(person, has_name, n)[person] == 0.0
+        nameless = np.bincount(person, has_name)[person] == 0.0
         merged = Merged(
             names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
         )
@@ -119,5 +119,5 @@ def _joined(n: int, pairs: Ints) -> Ints:
 
 def _hash(*names: str | None) -> int:
     """Hash what a subject is known by: its name, or None and that of its recording; or both."""
-    text = repr(names).encode("utf-8", "surrogatepass")
+    text = repr(names).encode()  # which escapes what no codec writes
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -138,7 +138,8 @@ class _ChoiceOfColumns:
 
     def assign(self, role: str, *, by_name: bool = False) -> str | None:
         """Assign a role to the column that is named, or else to the best; None if there is none."""
-        if is_word(role, self.reading.columns.get(role, "")):
+        is_said_by_a_word = role in self.reading.columns and role not in self.named
+        if is_said_by_a_word:
             return None
 
         name = self.named.get(role)

@@ -107,25 +107,27 @@ def test_recordings_are_numbered_by_name_and_subject() -> None:
         recording("ann", 0, "a"),
         recording("ann", 1, "b"),
         recording("Ann", 2, "a"),  # goes on
+        recording("ann", 7, "b"),
+        recording("ann", 8, "b"),
         recording("bob", 3, "a"),
         recording(None, 4, "a"),
     ]
-    second = [recording("bob", 5, "a"), recording("bob", 6, "c"), recording(None, 0, "d")]
+    second = [recording(None, 5, "a"), recording("bob", 6, "c"), recording(None, 0, "d")]
     (one, two), _ = entered(first, second)
-    assert one.trace.tolist() == [0, 1, 0, 2, 3]
-    assert one.new.tolist() == [True, True, False, True, True]
-    assert one.subject.tolist() == [0, 0, 0, 1, 2]
-    assert one.repeated.tolist() == [False] * 5
-    assert two.trace.tolist() == [2, 4, 5]
+    assert one.trace.tolist() == [0, 1, 0, 1, 1, 2, 3]
+    assert one.new.tolist() == [True, True, False, False, False, True, True]
+    assert one.subject.tolist() == [0, 0, 0, 0, 0, 1, 2]
+    assert one.repeated.tolist() == [False] * 7
+    assert two.trace.tolist() == [3, 4, 5]
     assert two.new.tolist() == [False, True, True]
-    assert two.subject.tolist() == [1, 1, 3]
+    assert two.subject.tolist() == [2, 1, 3]
     assert two.repeated.tolist() == [False, False, True]
 
     # Marks are of persons: by name, or by the recording of whoever has none, in any extraction.
     assert one.mark[0] == one.mark[1] == one.mark[2]
     assert len({*one.mark.tolist(), *two.mark.tolist()}) == 4
     again = entered([recording("ANN", 7, "x"), recording(None, 8, "a")])[0][0]
-    assert again.mark.tolist() == [one.mark[0], one.mark[4]]
+    assert again.mark.tolist() == [one.mark[0], one.mark[6]]
 
 
 def test_a_name_that_no_codec_writes_is_a_name() -> None:

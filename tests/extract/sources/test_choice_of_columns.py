@@ -154,6 +154,8 @@ def test_what_may_tell_recordings_apart_must_be_named(
 
 def test_times_tell_no_recordings_apart() -> None:
     assert chosen(table(time=SECONDS, sent=MINUTES))[0] == {"time": "time"}
+    of_gps = table(gps_seconds=[1.2e9 + row for row in range(ROWS)])
+    assert chosen(of_gps)[0] == {"gps_seconds": "gps_seconds"}
 
 
 def test_tables_of_equal_columns_are_counted() -> None:
@@ -292,8 +294,9 @@ def test_lines_have_owners_and_a_time_by_their_names() -> None:
     # By their names alone: a column of ids may count lines, and one of times hold lists.
     lists = pd.DataFrame({"id": range(ROWS), "time": [[1.0, 2.0]] * ROWS, "1": 1, "2": 2})
     assert columns_of_lines(lists, [], Reading()) == {"id": "id", "time": "time"}
-    with pytest.raises(ColumnsUnclear, match="has no column 'nowhere' for id"):
+    with pytest.raises(ColumnsUnclear, match="has no column 'nowhere' for id") as error:
         columns_of_lines(lists, [], Reading(columns={"id": "nowhere", "lat": "ignored"}))
+    assert (error.value.roles, error.value.table) == (("id",), "")
 
 
 def test_a_first_line_with_two_numbers_is_a_row() -> None:
@@ -316,7 +319,8 @@ def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
 def test_beside_coordinates_a_place_is_used_if_it_is_named() -> None:
     rows = table(id=TWO, point=["POINT (2 40)"] * ROWS)
     assert chosen(rows)[0] == {"id": "id"}
-    assert chosen(rows, {"place": "point"})[0] == {"place": "point"}
+    named = Reading(columns={"place": "point"})
+    assert used_columns(list(rows), rows, named) == {"place": "point"}
 
 
 def test_a_list_gives_way_to_another_column_of_coordinates() -> None:

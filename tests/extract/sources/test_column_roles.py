@@ -55,6 +55,7 @@ def test_marks_say_which_rows_are_wrong() -> None:
         ({"time": DAYS}, {"time": "time"}),
         ({"time": OF_DAY, "ts": MINUTES}, {"time": "ts"}),
         ({"time": OF_DAY, "date": DAYS}, {"time": "time", "date": "date"}),
+        ({"time": OF_DAY, "day": DAYS, "ts": MINUTES}, {"time": "time", "date": "day"}),
         ({"date": OF_DAY, "ts": MINUTES}, {"time": "ts"}),
         ({"time": ["x"] * ROWS, "date": DAYS, "ts": MINUTES}, {"time": "ts"}),
         ({"time": ["x"] * ROWS}, {"time": "time"}),
