@@ -18,6 +18,7 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 # where Python is told to keep no bytecode.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
+# The pip that old Pythons bring takes twice as long to choose versions: it is replaced if it can be.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 # Of some large packages few modules are ever imported: these are compiled then.
 COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|fontTools|lexers)/'
@@ -91,6 +92,7 @@ format: .venv/dev
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "trajanon needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv .venv
+	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
 .venv/run: .venv/bin/python pyproject.toml
 	$(INSTALL) .
@@ -106,7 +108,8 @@ format: .venv/dev
 # may fail while pip installs the package anew: a test compiles what is missing.
 .venv/kernels: .venv/run $(wildcard trajanon/_kernels/*.py) | $(LINKS)
 	-@rm -rf build/kernels && mkdir -p build/kernels && cd build/kernels && \
-	  export PYTHONPATH="$(CURDIR)" PYTHONDONTWRITEBYTECODE= XDG_DATA_HOME=key && \
+	  export PYTHONPATH="$(CURDIR)" PYTHONDONTWRITEBYTECODE= \
+	  XDG_DATA_HOME="$(CURDIR)/build/kernels/key" && \
 	  run() { "$(CURDIR)/$(BIN)/python" -m trajanon "$$@" >/dev/null 2>&1; } && run demo demo && \
 	  run extract ../../data/sample --bbox madrid --windows --max-gap 500 && \
 	  run anonymize -k 4 && run evaluate

@@ -35,7 +35,8 @@ from trajanon.common.declared_options import RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.loss import group_means, information_loss, sse, standardise
+from trajanon.grouping.loss import group_means, information_loss, sse
+from trajanon.grouping.standardised_records import standardise
 from trajanon.release import release
 from trajanon.release.report import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts

@@ -23,7 +23,9 @@ temperature vel velocity
 def names_held(maker: Sequence[Any], **owners: Sequence[Any]) -> NamesHeld | None:
     """What a column of no usual name may say of persons."""
     rows = pd.DataFrame({"lat": 40.0, "lon": 2.0, **owners, "maker": maker})
-    return chosen(rows)[2].tables.names.get("maker")
+    _, warned, reading = chosen(rows)
+    assert not warned
+    return reading.tables.names.get("maker")
 
 
 def test_a_column_counts_rows_from_ten_rows_on() -> None:
