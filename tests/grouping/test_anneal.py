@@ -27,6 +27,7 @@ from trajanon.grouping.refinements.annealing import (
 )
 from trajanon.grouping.refinements.blocks import draw_blocks
 from trajanon.grouping.refinements.descent import build_descent, descend
+from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
 
@@ -73,7 +74,7 @@ def test_the_best_effort_finds_the_optimum_of_small_tables(
 ) -> None:
     X = np.random.default_rng(seed).normal(size=(n, p))
     X = X.round() if ties else X
-    least = naive.least_sse(loss.standardise(X), k)
+    least = naive.least_sse(standardise(X), k)
     found = microaggregate(X, k, effort="best").sse
     assert found == pytest.approx(least, rel=1e-9, abs=1e-9)
 

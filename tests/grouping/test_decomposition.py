@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from problems import problem
 
-from trajanon.grouping import loss
 from trajanon.grouping.methods.decomposition import (
     decomposition,
     fill_parts,
@@ -14,8 +13,9 @@ from trajanon.grouping.methods.decomposition import (
     regroup_parts,
 )
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
+from trajanon.grouping.standardised_records import standardise
 
-RECORDS = loss.standardise(np.random.default_rng(3).normal(size=(40, 2)))
+RECORDS = standardise(np.random.default_rng(3).normal(size=(40, 2)))
 
 
 @pytest.mark.parametrize("subsets", [1, 3])

@@ -17,9 +17,9 @@ from trajanon._kernels.descent_moves import (
     split_group,
 )
 from trajanon.common.arrays import Ints, dense
-from trajanon.grouping import loss
 from trajanon.grouping.neighbours import exact_neighbours, neighbour_count
 from trajanon.grouping.refinements.descent import build_descent, descend
+from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
 
@@ -46,7 +46,7 @@ def starts(draw: st.DrawFn, most: int = 30) -> Grouped:
     labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not naive.holds(labels, subjects, k):
         labels = dense(np.maximum(labels - 1, 0))
-    return grouped(loss.standardise(X), labels, k, subjects)
+    return grouped(standardise(X), labels, k, subjects)
 
 
 def near_records(work: Grouped) -> Ints:

@@ -22,6 +22,7 @@ from trajanon.grouping.paths import travelling_salesman
 from trajanon.grouping.paths.travelling_salesman import joined_paths, path_length
 from trajanon.grouping.problem import SearchLog
 from trajanon.grouping.refinements.descent import descend
+from trajanon.grouping.standardised_records import standardise
 
 WAYS: list[dict[str, Any]] = [
     {},
@@ -180,7 +181,7 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
 
 
 def large_groups(n: int, seed: int = 0) -> Grouped:
-    records = loss.standardise(clustered(n, 4, seed))
+    records = standardise(clustered(n, 4, seed))
     return Grouped(
         records=records,
         labels=dense(np.random.default_rng(seed).permutation(n) // 4 % (n // 4)),

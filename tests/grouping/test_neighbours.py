@@ -10,8 +10,9 @@ from scipy.spatial import cKDTree
 
 from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats
-from trajanon.grouping import loss, neighbours
+from trajanon.grouping import neighbours
 from trajanon.grouping.neighbours import Neighbours, exact_neighbours, nearest_points
+from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
 
@@ -37,7 +38,7 @@ def tables(kind: str, n: int, seed: int) -> Floats:
         X = X[np.random.default_rng(seed).integers(0, 5, n)]
     if kind == "constant columns":
         X[:, ::2] = 7.0
-    return loss.standardise(X)
+    return standardise(X)
 
 
 @given(
@@ -68,7 +69,7 @@ def test_neighbours_in_a_large_table_are_others_and_different(
 
 
 def test_few_neighbours_are_missed() -> None:
-    records = loss.standardise(clustered(12_000, 20))
+    records = standardise(clustered(12_000, 20))
     records += np.random.default_rng(0).normal(size=records.shape) * 0.003
     known = Neighbours(records, 16)
     assert known.large
@@ -77,7 +78,7 @@ def test_few_neighbours_are_missed() -> None:
 
 
 def test_the_leading_axes_leave_out_what_they_may() -> None:
-    records = loss.standardise(clustered(300, 8))
+    records = standardise(clustered(300, 8))
     known, total = Neighbours(records, 4), float((records**2).sum())
     for share in (0.0, 0.01, 0.3, 1.0):
         turned = known.turned(share * total)

@@ -19,6 +19,7 @@ from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.descent import build_groups
 from trajanon.grouping.refinements.shuffling_and_swapping import STANDSTILL, rcs
+from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 30)
@@ -48,7 +49,7 @@ def members(labels: Ints, group: int) -> set[int]:
 def test_rcs_comes_near_the_published_losses() -> None:
     k = 5
     X = reference("census")
-    records = loss.standardise(X)
+    records = standardise(X)
     mdav = trajanon.microaggregate(X, k, method="mdav", refine="none")
     path = REFERENCE / "published" / "rcs.csv"
     with path.open(encoding="utf-8", newline="") as file:

@@ -13,6 +13,7 @@ from trajanon.common.arrays import dense
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.descent import build_groups
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
+from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 15)
@@ -32,7 +33,7 @@ def laid_out(work: Grouped) -> Swaps:
 @pytest.mark.parametrize("k", PUBLISHED)
 def test_swap_gives_the_published_losses(k: int) -> None:
     X = reference("tarragona")
-    records = loss.standardise(X)
+    records = standardise(X)
     mdav = trajanon.microaggregate(X, k, method="mdav", refine="none")
     labels = swap(*both(grouped(records, mdav.labels, k)))
     il = loss.information_loss(loss.sse(records, labels), mdav.sst)

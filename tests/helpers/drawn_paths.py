@@ -10,10 +10,11 @@ from real_data import published, reference
 
 from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.loss import sse, standardise
+from trajanon.grouping.loss import sse
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.paths.optimal_cut import cut_path
 from trajanon.grouping.paths.travelling_salesman import greedy_path, near_lists, tour_through
+from trajanon.grouping.standardised_records import standardise
 
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
 

@@ -17,6 +17,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import HEAVIEST, HeuristicName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
+from trajanon.grouping.standardised_records import standardise
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 SEARCHED: dict[str, Any] = {"effort": "fast"}
@@ -47,7 +48,7 @@ def test_a_whole_weight_is_a_column_that_stands_there_as_often(
     weights = weights_for(X, data)
     repeated = np.repeat(X, weights.astype(int), axis=1)
     weighted = trajanon.microaggregate(X, k, weights=weights, **how)
-    standard = loss.standardise(repeated)
+    standard = standardise(repeated)
     assert weighted.sse == pytest.approx(loss.sse(standard, weighted.labels))
     assert weighted.sst == pytest.approx((standard**2).sum())
     if how is MDAV:
@@ -74,7 +75,7 @@ def test_a_heavier_column_loses_less() -> None:
     lost = []
     for weight in (0, 1, 4, HEAVIEST):
         found = trajanon.microaggregate(X, 3, weights=[weight, 1, 1, 1], effort="fast")
-        own = loss.standardise(X[:, :1])
+        own = standardise(X[:, :1])
         lost.append(loss.sse(own, found.labels))
     assert lost == sorted(lost, reverse=True)
     assert lost[-1] < lost[0] / 10

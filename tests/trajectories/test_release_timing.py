@@ -17,6 +17,7 @@ from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
 from trajanon.grouping.sliding.possible_starts import build_windows, records_at
+from trajanon.grouping.standardised_records import standardise
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.release_timing import Timing, departure_weight, search_columns, timing_of
@@ -76,7 +77,7 @@ def test_a_minute_counts_as_so_many_metres_at_every_point(seed: int, worth: floa
     seen, weights = search_columns(trajectories, timing(trajectories, minute_worth=worth))
     assert weights is not None
     standard = (seen - seen.mean(axis=0)) / seen.std(axis=0, ddof=1)
-    assert standard == pytest.approx(loss.standardise(seen), abs=1e-6)
+    assert standard == pytest.approx(standardise(seen), abs=1e-6)
     # A record that is moved to the north, and to the east, by so many metres everywhere.
     middle = trajectories.points.mean(axis=0)[None]
     squares = []
@@ -168,9 +169,7 @@ def test_windows_that_slide_are_searched_with_their_departures(seed: int, worth:
     seen, weights = search_columns(trajectories, told)
     assert weights is not None
     windows = build_windows(tracks, 4, told.departures(tracks), weights)
-    assert records_at(windows, tracks.start) == pytest.approx(
-        loss.standardise(seen, weights), abs=1e-5
-    )
+    assert records_at(windows, tracks.start) == pytest.approx(standardise(seen, weights), abs=1e-5)
     starts = np.minimum(tracks.start + 2, windows.most)
     slid, _ = search_columns(_slid(trajectories, starts), told)
     about = (slid - seen.mean(axis=0)) / seen.std(axis=0, ddof=1) * np.sqrt(weights)
@@ -209,10 +208,10 @@ def test_loss_is_of_places_alone_and_each_step_of_all_that_was_seen() -> None:
     asked: dict[str, Any] = {"times": "of-day", "minute_worth": 50.0}
     report = trajanon.anonymize(trajectories, 3, **asked).report
     labels = np.array(report["labels"])
-    records = loss.standardise(trajectories.records)
+    records = standardise(trajectories.records)
     lost = loss.information_loss(loss.sse(records, labels), float((records**2).sum()))
     assert report["information_loss"] == pytest.approx(lost, rel=1e-4)
-    seen = loss.standardise(*search_columns(trajectories, timing(trajectories, minute_worth=50.0)))
+    seen = standardise(*search_columns(trajectories, timing(trajectories, minute_worth=50.0)))
     lost = loss.information_loss(loss.sse(seen, labels), float((seen**2).sum()))
     assert report["stages"][-1]["information_loss"] == pytest.approx(lost)
 

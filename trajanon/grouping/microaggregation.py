@@ -27,6 +27,7 @@ from trajanon.grouping.problem import Problem, whole_problem
 from trajanon.grouping.refinements.annealing import anneal
 from trajanon.grouping.refinements.descent import descend
 from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
+from trajanon.grouping.standardised_records import as_records, as_weights, standardise
 from trajanon.trajectories.subjects import column_of, merged_sentences, numbered
 
 _LOG = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ def microaggregate(
     """
     k = check_k(k)
     settings = settings_from(options, MicroaggregateSettings)
-    table = loss.as_records(X)
+    table = as_records(X)
     record_count = len(table)
 
     if subjects is None:
@@ -149,8 +150,8 @@ def microaggregate(
         subject_numbers = _subject_numbers(subjects, record_count, exact=subjects_exact)
         check_enough(record_count, k, int(subject_numbers.max(initial=-1)) + 1)
 
-    column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
-    records = loss.standardise(table, column_weights)
+    column_weights = None if weights is None else as_weights(weights, table.shape[1])
+    records = standardise(table, column_weights)
 
     problem = whole_problem(records, subject_numbers, k, settings, progress, ends)
     labels, stopped = find_groups(problem)

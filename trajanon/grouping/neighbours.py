@@ -16,7 +16,7 @@ from trajanon._kernels.forest import begin_tree, compare_leaves, grow
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_parts, in_threads
-from trajanon.grouping.loss import leading_axes, principal_axes, sums_of_products, turn
+from trajanon.grouping.principal_axes import leading_axes, principal_axes, sums_of_products, turn
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree

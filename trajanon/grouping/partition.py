@@ -14,6 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.inputs import Finite
 from trajanon.common.number_text import Displayed, number_of
 from trajanon.grouping import loss
+from trajanon.grouping.standardised_records import standardise
 
 
 class Stage(Struct, frozen=True, omit_defaults=True):
@@ -110,7 +111,7 @@ def regrouped(
     partition: Partition, X: Floats, labels: Ints, weights: Floats | None = None
 ) -> Partition:
     """Return a partition with other labels, measured on records X, (n, p); its stages stay."""
-    records = loss.standardise(X, weights)
+    records = standardise(X, weights)
     return replace(
         partition,
         labels=labels,

@@ -12,8 +12,10 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
 from trajanon.grouping.k_promise import broken_promises
-from trajanon.grouping.loss import group_means, members_of_groups, principal_axes, standardise, turn
+from trajanon.grouping.loss import group_means, members_of_groups
 from trajanon.grouping.partition import measured
+from trajanon.grouping.principal_axes import principal_axes, turn
+from trajanon.grouping.standardised_records import standardise
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.release.worst_groups import leave_out_worst

@@ -14,10 +14,11 @@ from trajanon.common.arrays import Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.method_parameters import MicroaggregateKeywords
 from trajanon.common.progress import Progress, silent
-from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, measured
+from trajanon.grouping.principal_axes import sums_of_products
 from trajanon.grouping.refinements.blocks import put_together
+from trajanon.grouping.standardised_records import standardise
 from trajanon.tables.averages import Units
 from trajanon.tables.missing_values import filled, regroup_for_missing_values
 from trajanon.tables.table_columns import TableColumns
@@ -100,7 +101,7 @@ def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
     # be added up.
     stopped = False
     labels_of_strata = []
-    standard = loss.standardise(complete, search.importance)
+    standard = standardise(complete, search.importance)
     for name, members in strata:
         within, _ = importance_within(standard[members])
         part_units = Units(units.records[members], units.subjects[members], members, None)
@@ -126,7 +127,7 @@ def importance_within(standard: Floats) -> tuple[Floats | None, float]:
     counts in those of the stratum. Where all records are equal, no weights are needed. Also
     returned is what one unit of the search's SSE is in units of the table.
     """
-    variance = np.diag(loss.sums_of_products(standard - standard.mean(axis=0)))
+    variance = np.diag(sums_of_products(standard - standard.mean(axis=0)))
     largest = float(variance.max())
     if largest == 0.0:
         return None, 0.0

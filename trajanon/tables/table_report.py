@@ -13,7 +13,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.number_text import number_of, percent
-from trajanon.grouping.loss import sums_of_products
+from trajanon.grouping.principal_axes import sums_of_products
 from trajanon.tables.averages import Averages, Units, columns_of, losses, shares_of
 from trajanon.tables.table_columns import TableColumns
 

@@ -17,6 +17,7 @@ from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import best_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
+from trajanon.grouping.standardised_records import standardise
 
 
 @given(seed=seeds, m=st.integers(2, 8), k=st.integers(2, 4), grid=...)
@@ -99,7 +100,7 @@ def test_another_number_of_threads_does_not_matter() -> None:
 
 def test_a_tenth_at_a_time_loses_about_what_was_published() -> None:
     """As Castro et al. (2022), Table 1, k = 5 and ten subsets."""
-    records = loss.standardise(reference("tarragona"))
+    records = standardise(reference("tarragona"))
     n = len(records)
     groups = grouped(records, mdav(problem(records, 5)), 5)
     labels = swap(groups, groups.labels)

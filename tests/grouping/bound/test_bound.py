@@ -20,6 +20,7 @@ from trajanon.grouping.bound.column_generation import violated_cuts
 from trajanon.grouping.bound.lower_bound import lower_bound, nearest_bound, prove
 from trajanon.grouping.bound.master import Relaxation
 from trajanon.grouping.bound.pricing import pricing_problem, with_cuts
+from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
 
@@ -48,13 +49,13 @@ def clusters(seed: int, count: int, k: int, p: int = 3) -> tuple[Floats, float]:
     X = np.repeat(centres, k, axis=0) + rng.normal(size=(count * k, p))
     labels = np.repeat(np.arange(count), k)
     shuffled = rng.permutation(count * k)
-    return X[shuffled], loss.sse(loss.standardise(X), labels)
+    return X[shuffled], loss.sse(standardise(X), labels)
 
 
 def random_pricing(seed: int, n: int, k: int) -> tuple[Floats, PricingProblem]:
     """Records with any prices and duals of cuts, feasible or not."""
     rng = np.random.default_rng(seed)
-    records = loss.standardise(rng.normal(size=(n, 2)))
+    records = standardise(rng.normal(size=(n, 2)))
     pricing = pricing_problem(records, k, np.arange(n))
     pricing = pricing._replace(prices=rng.normal(0.3, 0.5, n))
     cuts = np.array([rng.choice(n, 3, replace=False) for _ in range(4)])
@@ -71,7 +72,7 @@ def test_no_partition_undercuts_it(shape: str, seed: int, n: int, k: int, p: int
     k = min(k, n)
     X = table(shape, seed, n, p)
     got = lower_bound(X, k)
-    records = loss.standardise(X)
+    records = standardise(X)
     least = naive.least_sse(records, k)
     assert 0.0 <= got.sse <= least * (1.0 + 1e-12) + 1e-28
     assert got.information_loss == pytest.approx(
@@ -93,7 +94,7 @@ def test_half_of_each_pair_of_three_records_is_cut_off(monkeypatch: pytest.Monke
     """Three pairs, each chosen by half, cost 1.5 pairs; the three together two."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
     X = np.concatenate([corners, corners + 100.0])
-    optimum = naive.least_sse(loss.standardise(X), 2)
+    optimum = naive.least_sse(standardise(X), 2)
     assert lower_bound(X, 2).sse == pytest.approx(optimum, rel=1e-6)
     monkeypatch.setattr(column_generation, "CUT_ROUNDS", 0)
     assert lower_bound(X, 2).sse == pytest.approx(0.75 * optimum, rel=1e-6)
@@ -105,7 +106,7 @@ def test_fewer_than_2k_records_are_one_group(seed: int, k: int, n: int) -> None:
     X = table("normal", seed, n, 2)
     got = lower_bound(X, k)
     assert got.certified
-    assert got.sse == loss.sse(loss.standardise(X), np.zeros(n, dtype=np.int64))
+    assert got.sse == loss.sse(standardise(X), np.zeros(n, dtype=np.int64))
     assert got.information_loss == pytest.approx(100.0)
 
 
@@ -164,7 +165,7 @@ def test_wrong_prices_do_not_certify(
 
 @given(seed=seeds, n=st.integers(4, 30), k=st.integers(2, 4))
 def test_nearest_records_prove_what_they_promise(seed: int, n: int, k: int) -> None:
-    records = loss.standardise(table("normal", seed, n, 2))
+    records = standardise(table("normal", seed, n, 2))
     expected = naive_bound.nearest_bound(records, k)
     assert nearest_bound(records, k) == pytest.approx(expected, rel=1e-9)
     assert nearest_bound(records, k) <= expected
@@ -234,14 +235,14 @@ def test_within_any_limit_the_bound_is_true(
     got = lower_bound(X, 3)
     assert got.certified == certified
     # Above what the distances alone tell, which every table gets.
-    least = nearest_bound(loss.standardise(X), 3)
+    least = nearest_bound(standardise(X), 3)
     assert least * (1.0 - 1e-9) <= got.sse <= best.sse * (1.0 + 1e-6)
 
 
 def test_more_effort_gives_a_higher_bound() -> None:
     X = table("outliers", 8, 60, 3)
     fast, balanced, best = (lower_bound(X, 3, effort=one) for one in ("fast", "balanced", "best"))
-    assert fast.sse == nearest_bound(loss.standardise(X), 3)
+    assert fast.sse == nearest_bound(standardise(X), 3)
     assert fast.sse < balanced.sse < best.sse == lower_bound(X, 3).sse
     assert [one.certified for one in (fast, balanced, best)] == [False, True, True]
     with pytest.raises(BadInput, match="`effort` 'much' is not known; choose from fast, bal"):

@@ -14,6 +14,7 @@ from trajanon.grouping.bound.column_generation import generate
 from trajanon.grouping.bound.master import Master
 from trajanon.grouping.bound.pricing import FIRST_NEIGHBOURS, first_groups, pricing_problem
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
+from trajanon.grouping.standardised_records import standardise
 
 # Columns of Census generated with exact pricing by an earlier prototype, percent; and the least
 # loss ever seen, which no relaxation may exceed.
@@ -64,7 +65,7 @@ def test_near_ones_of_each_record_are_groups(seed: int, m: int, k: int, people: 
 
 
 def test_the_relaxation_is_that_of_the_prototype() -> None:
-    records = loss.standardise(reference("census"))
+    records = standardise(reference("census"))
     m = len(records)
     pricing = pricing_problem(records, 3, np.arange(m))
     labels = mdav(problem(records))

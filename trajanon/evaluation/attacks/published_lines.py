@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
-from trajanon.grouping.loss import principal_axes, turn
+from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.release.originals import Matched
 from trajanon.release.report import Report
 from trajanon.trajectories.clock_and_time_zones import departure_days

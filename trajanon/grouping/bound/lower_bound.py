@@ -25,6 +25,7 @@ from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import descend
+from trajanon.grouping.standardised_records import as_records, as_weights, standardise
 
 MOST_RECORDS_PAIRED = 5_000  # records up to which all their distances are held, at 16 bytes a pair
 
@@ -144,7 +145,7 @@ def lower_bound(
     0.9901
     """
     k = check_k(k)
-    table = loss.as_records(X)
+    table = as_records(X)
     n = len(table)
     check_enough(n, k)
     if upper is not None:
@@ -153,8 +154,8 @@ def lower_bound(
             raise BadInput(f"upper must be the SSE of a partition, 0 or more (got {upper!r})")
     settings_from({"effort": effort}, Settings)  # refuses one that is not known
 
-    column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
-    records = loss.standardise(table, column_weights)
+    column_weights = None if weights is None else as_weights(weights, table.shape[1])
+    records = standardise(table, column_weights)
     if n < 2 * k:
         sse = loss.sse(records, np.zeros(n, dtype=np.int64))
         certified = True

@@ -21,8 +21,9 @@ from trajanon._kernels.descent_moves import descent_pass
 from trajanon._kernels.group_state import refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.threads_and_dask import cores, in_parts, in_threads
-from trajanon.grouping.loss import leading_axes, squares_to_means, sse, sums_of_products, turn
+from trajanon.grouping.loss import squares_to_means, sse
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
+from trajanon.grouping.principal_axes import leading_axes, sums_of_products, turn
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import (
     block_count,

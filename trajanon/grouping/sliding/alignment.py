@@ -27,9 +27,9 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_threads, unwatched
 from trajanon.grouping import loss
 from trajanon.grouping.k_promise import broken_promises
-from trajanon.grouping.loss import leading_axes
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Partition, Stage, regrouped
+from trajanon.grouping.principal_axes import leading_axes
 from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements.annealing import (
     DROPPED_SHARE,

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense, places_of_spans
-from trajanon.grouping.loss import means_and_variances, principal_axes, turn
+from trajanon.grouping.loss import means_and_variances
 from trajanon.grouping.neighbours import nearest_points
+from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.trajectories.release_timing import Timing, search_columns
 from trajanon.trajectories.tracks import STEPS, Tracks
 from trajanon.trajectories.trajectories import Trajectories

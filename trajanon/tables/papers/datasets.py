@@ -18,8 +18,9 @@ from trajanon.common.method_parameters import MicroaggregateKeywords, Microaggre
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.grouping.loss import information_loss, sse, standardise
+from trajanon.grouping.loss import information_loss, sse
 from trajanon.grouping.problem import Problem
+from trajanon.grouping.standardised_records import standardise
 from trajanon.tables.table_columns import ALL, AveragesUnclear, Roles, read_table_columns
 
 PAPERS = ("Census", "Tarragona", "EIA")

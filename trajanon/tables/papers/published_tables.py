@@ -19,7 +19,6 @@ from trajanon.common.declared_options import HeuristicName
 from trajanon.common.errors import BadInput
 from trajanon.common.method_parameters import MicroaggregateKeywords, PathNeighboursName
 from trajanon.common.progress import Progress, silent
-from trajanon.grouping.loss import standardise
 from trajanon.grouping.methods.decomposition import group_by_distance, regroup_parts
 from trajanon.grouping.methods.hm2_and_compression import find_paths, published_heuristic
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
@@ -28,6 +27,7 @@ from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.paths.optimal_cut import best_cut
 from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
+from trajanon.grouping.standardised_records import standardise
 from trajanon.tables.papers.datasets import PAPERS, Dataset, find_datasets
 from trajanon.tables.papers.measurements import (
     Measurement,
