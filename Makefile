@@ -18,7 +18,9 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 # where Python is told to keep no bytecode.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+# The pip that old Pythons bring takes twice as long to choose versions: it is replaced if it can be.
+INSTALL = PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+  --no-compile --editable
 # Of some large packages few modules are ever imported: these are compiled then.
 COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|fontTools|lexers)/'
 # What each worker of the tests imports; of the rest of what tests need, one process imports a part.
@@ -91,6 +93,7 @@ format: .venv/dev
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "trajanon needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv .venv
+	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
 .venv/run: .venv/bin/python pyproject.toml
 	$(INSTALL) .
