@@ -19,7 +19,8 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
 # The pip that old Pythons bring takes twice as long to choose versions: it is replaced if it can be.
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+INSTALL = PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+  --no-compile --editable
 # Of some large packages few modules are ever imported: these are compiled then.
 COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|fontTools|lexers)/'
 # What each worker of the tests imports; of the rest of what tests need, one process imports a part.

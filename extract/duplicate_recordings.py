@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
+from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.hashing import hashes_of
 from trajanon.extract.points import Points, greatest_of
 from trajanon.trajectories.geodesy import DEGREE, cells, in_space, wrapped
@@ -50,7 +51,7 @@ _CELL = 2.01 * _NEAR
 """Metres; wider than the squares of `_corners`, so that whatever lies within _NEAR of a place lies
 in the cell of a corner."""
 _SURE = 1.01  # a factor: as metres are measured on planes
-_COMPARED_AT_ONCE = 50_000  # places
+_COMPARED_AT_ONCE = 50_000  # places, or pairs of recordings without times
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +169,7 @@ class Places:
 
     def copies(self) -> Ints:
         """Return pairs of subjects that have copies of one recording, (m, 2)."""
+        return_free_memory()  # what reading and cutting left between pieces in use
         recorded = _joined(self._recorded)
         pairs = [_alike_without_times(recorded)]
         for batches_of_sightings, unit in ((self._slots, _SLOT), (self._fixes, 1)):
@@ -471,10 +473,11 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
         for way in (1, -1):  # the same way may be written backwards
             near = cKDTree(coordinates(part, way)).sparse_distance_matrix(tree_of_all, **reach)
             pairs = np.column_stack([part[near["i"]], candidates[near["j"]]])
-            signs = recorded.signs[pairs] / _DIGITS
-            off = np.hypot(*np.moveaxis(_metres(signs[:, 0, ::way], signs[:, 1]), -1, 0))
-            is_other = recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]
-            pairs_found.append(pairs[is_other & (off <= NARROW).all(axis=1)])
+            pairs = pairs[np.diff(recorded.subject[pairs], axis=1)[:, 0] != 0]  # of two subjects
+            for batch in np.split(pairs, range(_COMPARED_AT_ONCE, len(pairs), _COMPARED_AT_ONCE)):
+                signs = recorded.signs[batch] / _DIGITS
+                off = np.hypot(*np.moveaxis(_metres(signs[:, 0, ::way], signs[:, 1]), -1, 0))
+                pairs_found.append(batch[(off <= NARROW).all(axis=1)])
     return np.unique(np.concatenate(pairs_found), axis=0)
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import FileProblem
+from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
@@ -226,21 +227,23 @@ class _GatheredRows(ExitStack):
             self._put_aside()
 
     def _put_aside(self) -> None:
-        """Write the rows that are held to a file."""
-        rows = np.concatenate(self._held, axis=1)
-        self._held.clear()
-        if not rows.size:
+        """Write the rows that are held to a file, sorted by ids, one column after another."""
+        columns = list(zip(*self._held, strict=True))
+        by_id = np.argsort(np.concatenate(columns[-1]), kind="stable")
+        if not len(by_id):
             return
         try:
             file = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- so it is closed
-            file.write(rows.take(np.argsort(rows[-1], kind="stable"), axis=1).data)
+            for column in columns:
+                file.write(np.concatenate(column)[by_id].data)
             file.flush()
         except OSError as error:
             raise FileProblem(
                 f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; make room "
                 "there, or set TMPDIR to a folder with room"
             ) from error
-        self._files.append((file, rows.shape))
+        self._held.clear()
+        self._files.append((file, (len(columns), len(by_id))))
 
     def take_owners(self) -> list[Owner]:
         """Return all owners in the order of their numbers, and forget them: no more rows come."""
@@ -268,12 +271,21 @@ class _GatheredRows(ExitStack):
             of_files = [
                 rows[:, slice(*np.searchsorted(rows[-1], ids))] for rows in self._mapped_files()
             ]
-            yield np.concatenate(of_files, axis=1)
+            part = np.concatenate(of_files, axis=1)
+            del of_files  # what is mapped counts as memory
+            yield part
+
+            # What was made of it is free, too, before the next one is made.
+            del part
+            return_free_memory()
 
     def _mapped_files(self) -> Iterator[Floats]:
         """Map each file anew, or what was read would stay in memory."""
         for file, shape in self._files:
             yield np.memmap(file, np.float64, "r", shape=shape)
+
+
+_MADE = Owner("", None, 0)
 
 
 class _TracesOfOwners:
@@ -302,13 +314,15 @@ class _TracesOfOwners:
             if key is not None:
                 only_key[owner.id] = key if only_key.get(owner.id, key) == key else None
 
-        trace_numbers: dict[tuple[str, str | None, int], int] = {}
-        ids_persons_and_pieces = (
-            (owner.id, key_of_name[owner.subject] or only_key.get(owner.id), owner.piece)
-            for owner in owners
+        # Most people have one spelling: their owners stay as they are, and take no more memory.
+        keys = (key_of_name[owner.subject] or only_key.get(owner.id) for owner in owners)
+        owners_by_key = (
+            owner if key == owner.subject else owner._replace(subject=key)
+            for owner, key in zip(owners, keys, strict=True)
         )
-        self._trace_of_owner = numbers_by_appearance(ids_persons_and_pieces, trace_numbers)
-        self._traces = list(trace_numbers)  # id, person and piece of each
+        trace_numbers: dict[Owner, int] = {}
+        self._trace_of_owner = numbers_by_appearance(owners_by_key, trace_numbers)
+        self._traces = list(trace_numbers)  # id, key of the person and piece of each
 
     def __call__(self, rows: Floats) -> Iterator[Trace]:
         """Sort rows, as `_GatheredRows` has them, by traces, and yield these."""
@@ -325,7 +339,9 @@ class _TracesOfOwners:
         any_marked = bool((values[0] == _MARKED).any())
         begins = np.flatnonzero(np.diff(trace_number, prepend=-1)).tolist()
         for start, end in zip(begins, [*begins[1:], len(trace_number)], strict=False):
-            id_, key, _ = self._traces[trace_number[start]]
+            number = trace_number[start]
+            id_, key, _ = self._traces[number]
+            self._traces[number] = _MADE  # each is made once: what names it would take memory
             lat, lon, time = values[:, start:end]
 
             # Rows that are marked leave their times.
@@ -379,6 +395,7 @@ def _checked(
             raise columns_unclear("several people", ["id"], columns, problem=problem(len(several)))
         left_out += len(several)
         yield from (trace for trace in traces if trace.name not in several)
+        del traces  # before those of the next part are made
 
     reading.found(SEVERAL, left_out, problem=problem(left_out))
 
@@ -412,10 +429,10 @@ def _recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
     # Most recordings have no time twice, which is seen in all of them at once.
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
-    if ((np.diff(time) > 0.0) | (np.diff(number) > 0)).all():
+    timed = pd.DataFrame({"trace": number, "time": time})[np.isfinite(time)]
+    if ((np.diff(timed["time"]) > 0.0) | (np.diff(timed["trace"]) > 0)).all():
         return []
-    is_twice = pd.DataFrame({"trace": number, "time": time}).duplicated().to_numpy()
-    with_equal_times = np.unique(number[is_twice & np.isfinite(time)]).tolist()
+    with_equal_times = np.unique(timed["trace"][timed.duplicated()]).tolist()
     return [traces[i] for i in with_equal_times if _is_of_several_people(traces[i])]
 
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from threading import Event
+from threading import Event, current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -269,8 +269,7 @@ def _local_cluster(workers: int) -> "LocalCluster":
     if workers < 1:
         raise ValueError
 
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
+    with ctrl_c_ignored():
         return LocalCluster(
             n_workers=workers,
             threads_per_worker=1,  # kernels take all cores
@@ -278,5 +277,16 @@ def _local_cluster(workers: int) -> "LocalCluster":
             dashboard_address="127.0.0.1:0",
             preload=__name__,  # a worker that takes a dead one's place is started later
         )
+
+
+@contextmanager
+def ctrl_c_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C in this block, also in processes that begin in it."""
+    if current_thread() is not main_thread():  # which alone gets it
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -35,7 +35,7 @@ from trajanon.shards.anonymize_one_file import LedgerLike, anonymized, check_led
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
 from trajanon.shards.scratch_and_resume import scratch_for, scratch_root
-from trajanon.shards.sharded_run import ShardSizes, release_in_shards
+from trajanon.shards.sharded_run import release_in_shards
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -171,16 +171,15 @@ def anonymize_parts(
             report = release_in_shards(
                 replace(table, scratch=scratch),
                 states,
-                ShardSizes(shards, capacity),
+                shards,
+                capacity,
                 client,
                 progress,
                 draft,
                 members_draft,
             )
 
-        if run is not None:
-            report = structs.replace(report, run=run)
-        entries = json_ready(report)
+        entries = json_ready(structs.replace(report, run=run))
         report_draft.write_text(json_report(entries), encoding="utf-8")
     return entries
 

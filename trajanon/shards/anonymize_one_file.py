@@ -108,8 +108,7 @@ def anonymize_file(
             lines, entered = anonymized(
                 source, k, plan, open_ledger, subjects_exact=subjects_exact, progress=progress
             )
-            if run is not None:
-                lines = lines.reporting(run=run)
+            lines = lines.reporting(run=run)
             write_release(release_draft, lines.rows(slice(None)))
             if open_ledger is not None and entered is not None:
                 link = open_ledger.enter(out, release_draft, source, lines.report, entered)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.object_stores import Folder
 from trajanon.files import geoparquet, track_rows
@@ -30,11 +30,7 @@ class PlacedRows(NamedTuple):
 
     start: NDArray[np.float32]  # latitude and longitude in degrees, (n, 2)
     key: Ints  # place on the Hilbert curve, (n,); equal only for rows of one run
-    person: NDArray[np.uint64]  # hash of the person, (n,)
-
-    def take(self, chosen: Bools) -> Self:
-        """Select rows by a mask, (n,)."""
-        return type(self)(self.start[chosen], self.key[chosen], self.person[chosen])
+    person: Hashes  # of the person, (n,)
 
 
 class SharedRuns(NamedTuple):
@@ -45,21 +41,17 @@ class SharedRuns(NamedTuple):
 
     def with_runs_together(self, rows: PlacedRows, run: Ints) -> PlacedRows:
         """Set the keys of all rows of such a run to its first row's; ``run`` has each row's run."""
-        if not len(self.run):
-            return rows
-        place = np.searchsorted(self.run, run).clip(max=len(self.run) - 1)
-        key = np.where(self.run[place] == run, self.key[place], rows.key)
+        is_shared = np.isin(run, self.run)
+        key = rows.key.copy()
+        key[is_shared] = self.key[np.searchsorted(self.run, run[is_shared])]
         return rows._replace(key=key)
-
-
-Numbers = NDArray[np.uint64]  # hashes of persons or names, one for each row
 
 
 class PeopleOfRows(NamedTuple):
     """Whose rows are, as 64 bits: two people of whom these are equal count as one, never as two."""
 
-    person: Numbers  # equal for all spellings of one person, (n,)
-    name: Numbers  # of the name as it is spelled, (n,)
+    person: Hashes  # equal for all spellings of one person, (n,)
+    name: Hashes  # of the name as it is spelled, (n,)
     missing: Bools  # whether a row has no name, (n,)
     kind: str  # of the column's values, as NumPy knows them
 
@@ -91,7 +83,7 @@ def people_of_recordings(trace: NDArray[Any], first: int) -> PeopleOfRows:
     return PeopleOfRows(person, person, np.zeros(len(trace), dtype=np.bool_), named.kind)
 
 
-def _hashed(texts: list[str]) -> Numbers:
+def _hashed(texts: list[str]) -> Hashes:
     return np.asarray(pd.util.hash_array(np.array(texts, dtype=object), categorize=False))
 
 

@@ -6,10 +6,8 @@ import logging
 import os
 import secrets
 import shutil
-import signal
 import stat
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +19,7 @@ from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.object_stores import SCRATCH
+from trajanon.common.threads_and_dask import ctrl_c_ignored
 from trajanon.files import arrow
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ OTHER_FOLDER = (
 ROWS_PER_BUCKET = 100_000
 """Rows that are read at one time once all shards are searched."""
 
-NUMBERS_PER_BUCKET = 2_000_000
-"""People, or runs, that are compared at one time."""
+NUMBERS_PER_BUCKET = 1_000_000
+"""People, or runs, that are compared at one time: some 100 MB."""
 
 _NAMES = f"trajanon-*{SCRATCH}"
 _REQUEST = "request.json"  # the data, options and key of the run, to know it again
@@ -110,7 +109,8 @@ class Scratch(NamedTuple):
         counts = np.zeros(len(columns), dtype=np.int64)
         for table in self.buckets(kind, number_buckets(n)):
             for last in range(len(columns)):
-                counts[last] += len(table.group_by([*columns[: last + 1]]).aggregate([]))
+                groups = table.group_by([*columns[: last + 1]], use_threads=False)
+                counts[last] += len(groups.aggregate([]))
         return counts.tolist()
 
 
@@ -146,7 +146,7 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
             yield scratch
             done = True
         finally:
-            with _uninterrupted():
+            with ctrl_c_ignored():  # until no originals are left
                 shutil.rmtree(scratch.rows, ignore_errors=True)
                 if done or not any(scratch.results.glob("groups-*")):
                     shutil.rmtree(folder, ignore_errors=True)
@@ -211,19 +211,6 @@ def keep_results(scratch: Scratch, request: Mapping[str, object]) -> None:
     shutil.rmtree(scratch.results)
     scratch.results.mkdir()
     request_file.write_text(request_json, encoding="utf-8")
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let a second Ctrl-C wait until no originals are left."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def remove_scratch(root: Path) -> dict[Path, str]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
@@ -49,17 +49,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-class ShardSizes(NamedTuple):
-    """How a table is split."""
-
-    shards: int  # that are wanted
-    capacity: int  # rows that fit into memory
-
-
 def release_in_shards(
     table: PartsTable,
     states: Mapping[str, str],
-    sizes: ShardSizes,
+    shards: int,
+    capacity: int,
     client: "Client | None",
     progress: Progress,
     out: Folder,
@@ -67,38 +61,16 @@ def release_in_shards(
 ) -> Report:
     """Write a release, and which row is on which line; return its report.
 
-    The table has the ``states`` of its parts when the run began.
+    The table has the ``states`` of its parts when the run began. It is split into so many shards
+    at most, of at most ``capacity`` rows each, which fit into memory.
     """
     since = perf_counter()
     refuse_attribution(table.origin.attribution)
-    do_each = partial(each_done, client, progress)
-    parts = table.parts
-    largest = max(part.n for part in parts)
-    if largest > sizes.capacity:
-        raise BadInput(
-            f"a part in {table.folder} has {largest:,} trajectories, and only {sizes.capacity:,} "
-            "fit into the memory at once: write smaller parts, or raise `memory`"
-        )
-
-    step = sample_step(table.file.n, sizes.shards)
-    surveys = do_each("Reading parts", partial(read_part, table, step), parts)
-    table = surveyed(table, sizes.shards, step, surveys)
-    table = replace(table, plan=table.plan.with_key())  # after all checks
-
-    if table.ranges_can_be_read:
-        rows_of_shard = np.diff(table.borders)
-    else:
-        rows_by_part = do_each("Writing shards", partial(write_part, table), parts)
-        rows_of_shard = np.sum(rows_by_part, axis=0)
-    largest_shard = rows_of_shard.max()
-    if largest_shard > sizes.capacity:
-        raise BadInput(
-            f"{largest_shard:,} trajectories lie in one place, or are of few subjects, and only "
-            f"{sizes.capacity:,} fit into the memory at once: raise `memory`"
-        )
-    keep_results(table.scratch, _request_of(table, states, sizes))
+    table = _split(table, shards, capacity, client, progress)
+    keep_results(table.scratch, _request_of(table, states, shards))
     read = Stage("reading", None, perf_counter() - since)
 
+    do_each = partial(each_done, client, progress)
     shown = progress if client is None else silent  # workers cannot show bars
     groups = do_each("Grouping shards", partial(search_shard, table, shown), range(table.shards))
     # All lines are moved by one public width, which is known once all groups are.
@@ -109,7 +81,9 @@ def release_in_shards(
         "Writing lines", partial(write_lines, table, widths), [*enumerate(first_groups)]
     )
 
-    loss = _loss_of(written)
+    # The columns have a spread of 1: their squares add up to how many numbers there are.
+    numbers = 2 * written[0].points * sum(shard.released for shard in written)
+    loss = information_loss(sum(shard.squares for shard in written), float(numbers))
     searched = Stage("shards", loss, perf_counter() - since - read.seconds)
     figures = Figures(
         loss=loss,
@@ -124,9 +98,38 @@ def release_in_shards(
     return _merged(table, figures, written, progress, out, members)
 
 
-def _request_of(
-    table: PartsTable, states: Mapping[str, str], sizes: ShardSizes
-) -> dict[str, object]:
+def _split(
+    table: PartsTable, shards: int, capacity: int, client: "Client | None", progress: Progress
+) -> PartsTable:
+    """Split a table into shards; write their rows, unless each is a range of rows of the parts."""
+    do_each = partial(each_done, client, progress)
+    parts = table.parts
+    largest = max(part.n for part in parts)
+    if largest > capacity:
+        raise BadInput(
+            f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} "
+            "fit into the memory at once: write smaller parts, or raise `memory`"
+        )
+
+    step = sample_step(table.file.n, shards)
+    surveys = do_each("Reading parts", partial(read_part, table, step), parts)
+    table = surveyed(table, shards, step, surveys)
+
+    if table.ranges_can_be_read:
+        rows_of_shard = np.diff(table.borders)
+    else:
+        rows_by_part = do_each("Writing shards", partial(write_part, table), parts)
+        rows_of_shard = np.sum(rows_by_part, axis=0)
+    largest_shard = rows_of_shard.max()
+    if largest_shard > capacity:
+        raise BadInput(
+            f"{largest_shard:,} trajectories lie in one place, or are of few subjects, and only "
+            f"{capacity:,} fit into the memory at once: raise `memory`"
+        )
+    return replace(table, plan=table.plan.with_key())  # after all checks
+
+
+def _request_of(table: PartsTable, states: Mapping[str, str], shards: int) -> dict[str, object]:
     """List all on which the groups of shards depend: a run with the same may go on with them."""
     return {
         "source": table.folder.path,
@@ -136,7 +139,7 @@ def _request_of(
         "search": asdict(table.plan.search),
         "key": None if table.plan.key is None else fingerprint(table.plan.key),
         "subjects_exact": table.subjects_exact,
-        "shards": sizes.shards,
+        "shards": shards,
         "versions": versions(),
     }
 
@@ -196,9 +199,3 @@ def _public_widths(shards: Sequence[GroupsFound]) -> PublicWidths:
     columns = zip(*(shard.widths for shard in shards), strict=True)
     medians = (joined_histograms(widths).summary.median for widths in columns)
     return PublicWidths.of(GroupWidths(*(np.array([median]) for median in medians)))
-
-
-def _loss_of(shards: Sequence[ShardFigures]) -> float:
-    """Compute the information loss in percent; the total is that of columns with a spread of 1."""
-    numbers = 2 * shards[0].points * sum(shard.released for shard in shards)
-    return information_loss(sum(shard.squares for shard in shards), float(numbers))

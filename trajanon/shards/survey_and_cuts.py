@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.files.hilbert_order import keys_on_curve
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import Numbers, Part, PartsTable, PlacedRows, SharedRuns
+from trajanon.shards.parts_table import Part, PartsTable, PlacedRows, SharedRuns
 from trajanon.shards.scratch_and_resume import number_buckets, row_buckets
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
@@ -42,7 +42,7 @@ class PartSurvey(NamedTuple):
 
 
 def placed_rows_of(
-    table: PartsTable, part: Part, file: ParquetParts, points: Floats, person: Numbers
+    table: PartsTable, part: Part, file: ParquetParts, points: Floats, person: Hashes
 ) -> tuple[PlacedRows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
     key = np.arange(part.first, part.first + part.n)
@@ -97,7 +97,7 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     return PartSurvey(
         mean=mean,
         squares=((records - mean) ** 2).sum(axis=0),
-        sample=rows.take(sampled),
+        sample=PlacedRows(*(column[sampled] for column in rows)),
         sample_run=None if run is None else run[sampled],
         ends=ends,
         nameless=int(people.missing.sum()),

@@ -37,6 +37,16 @@ from trajanon.extract.sources.reading import Reading
             {},
             {"id": "id", "time": "fix"},
         ),
+        (
+            {"id": TWO, "time": [t[:-1] for t in SECONDS], "UTC": [t[:-1] for t in SECONDS]},
+            {},
+            {"id": "id", "time": "UTC"},
+        ),
+        (
+            {"id": TWO, "time": MINUTES, "LOCAL FIX": SECONDS, "fix": SECONDS},
+            {},
+            {"id": "id", "time": "fix"},
+        ),
         # Points are numbered where times repeat, or are missing, or if it was said.
         ({"id": TWO, "time": SECONDS, "seq": range(ROWS)}, {}, {"id": "id", "time": "time"}),
         (
@@ -272,9 +282,10 @@ def test_times_are_fine_from_four_fifths_of_the_finest_on() -> None:
         assert chosen(rows.assign(ts=SECONDS[:10]))[0]["time"] == best
 
 
-def test_numbers_under_a_name_of_times_name_no_persons() -> None:
+@pytest.mark.parametrize("name", ["begin", "BEGIN", "bus time", "seen_ts"])
+def test_numbers_under_a_name_of_times_name_no_persons(name: str) -> None:
     numbers = [1.7e9, 1.7e9, 1.8e9, 1.8e9]
-    rows = pd.DataFrame({"lat": 40.0, "lon": 2.0, "id": ["a", "a", "b", "b"], "begin": numbers})
+    rows = pd.DataFrame({"lat": 40.0, "lon": 2.0, "id": ["a", "a", "b", "b"], name: numbers})
     assert not chosen(rows)[2].tables.names
 
 
@@ -308,6 +319,13 @@ def test_a_first_line_with_two_numbers_is_a_row() -> None:
         "t.csv has no line with the names of its columns, as its first line holds numbers: write "
         "one above it, such as id,lat,lon,time"
     )
+
+
+@pytest.mark.parametrize("role", ["lat", "lon", "lat_sign", "lon_sign", "place"])
+def test_lines_need_no_column_of_coordinates(role: str) -> None:
+    """Not even the one that is named for tables beside them."""
+    lines = pd.DataFrame({"trip": ["a", "b"]})
+    assert columns_of_lines(lines, [], Reading(columns={role: "trip"})) == {"id": "trip"}
 
 
 def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
