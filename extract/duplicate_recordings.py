@@ -185,9 +185,9 @@ class Places:
         """Return the subjects who are, again and again, at two places at one time."""
         sightings = _joined(self._slots)
         subject = _joined(self._recorded).subject[sightings.recording]
-        slot = sightings.slot
-        shared = np.flatnonzero(slot % _MINUTE == 0)  # where recordings of all steps have places
-        key = sightings.key(subject[shared], slot[shared])
+        # Recordings of all steps have places at whole minutes.
+        shared = np.flatnonzero(sightings.slot % _MINUTE == 0)
+        key = sightings.key(subject[shared], sightings.slot[shared])
         order = np.argsort(key, kind="stable")
         first = np.flatnonzero(np.diff(key[order], prepend=-1))  # of each subject and time
         if len(first) == len(order):
@@ -448,18 +448,17 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     untimed = comparable[is_untimed]
-    signs_in_columns = recorded.signs[untimed].reshape(-1, 2 * _SIGNS).T
-    hashes = hashes_of(recorded.points[untimed], *signs_in_columns)
-    del signs_in_columns
+    signs_in_rows = recorded.signs.reshape(-1, 2 * _SIGNS)
+    hashes = hashes_of(recorded.points[untimed], *signs_in_rows[untimed].T)
     _, first, equal = np.unique(hashes, return_index=True, return_inverse=True)
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
     untimed = untimed[first]
 
     def coordinates(recordings: Ints, way: int) -> Floats:
-        """Return the signs sought of recordings in space, and their numbers of points.
+        """Return what a tree is made of: the signs sought of recordings in space, in metres.
 
-        In metres, (r, 3 * signs + 1). On the last axis recordings with other numbers of points are
-        out of reach.
+        The way is 1, or -1 for backwards; the shape is (recordings, 3 * signs + 1). On the last
+        axis, recordings with other numbers of points are out of reach.
         """
         sought = np.arange(_SIGNS)[::way][_SIGNS_SOUGHT]
         signs = recorded.signs[recordings[:, None], sought] / _DIGITS
