@@ -52,7 +52,7 @@ class Audit:
     fewest_rows: int  # of a line
     fewest_people: int | None  # of a line
     alone: float  # share of the rows that no other row equals
-    matched: int | None  # originals with a row that is known
+    matched: int | None  # originals with a known row; None: no row is known
     timed: bool
     metres: float | None  # points moved, mean
     chances: Mapping[str, Estimate | None]  # of each attack of ATTACKS to be right
@@ -73,16 +73,16 @@ class Audit:
     @property
     def not_measured_words(self) -> str:
         """Name what is left out, and what would bring it."""
-        ways = {
+        reasons = {
             "rows have no times": not self.timed,
             "which row is whose is not known (--match id, or order)": self.matched is None,
             "membership needs --method": self.chances["membership"] is None,
         }
-        return words("not_measured", audit=self, ways=[way for way in ways if ways[way]])
+        return words("not_measured", audit=self, ways=[why for why in reasons if reasons[why]])
 
     @property
     def account(self) -> dict[str, Json]:
-        """Ready for JSON: nothing of single trajectories but the rows that are weak."""
+        """Return what JSON holds: nothing of single trajectories but the rows that are weak."""
         weak_points = [weakness.account for weakness in self.weaknesses]
         account: dict[str, Json] = to_builtins(self) | {"weaknesses": weak_points}
         return account
@@ -163,10 +163,12 @@ def _published(
     trips: Trajectories, release: Recordings, row_of_original: Ints | None
 ) -> tuple[Published, Trajectories | None]:
     """Return what an adversary sees, and the originals with a known row; None: no row is known."""
+    # Times tell something only where those of the originals are known, too.
     times = release.times if trips.times is not None else None
     line = line_numbers(release.points, times)
     _, first, copies = np.unique(line, return_index=True, return_counts=True)
 
+    # Without known rows the labels stand for nothing; attacks that need them are not run.
     members = trips
     labels = np.zeros(len(trips), np.int64)
     steps = None
@@ -185,7 +187,7 @@ def _published(
         points=members.points,
         lines=release.points[first],
         labels=labels,
-        k=max(int(copies.min()), 2),
+        k=max(int(copies.min()), 2),  # no k is known: the fewest rows of a line
         subjects=None if members.subject is None else dense(members.subject),
         times=None if times is None else seconds,
         line_times=None if times is None else times[first],
@@ -223,8 +225,8 @@ def _audited(
     times = trips.times
     if times is not None and clock is not None:
         times = clock.seconds(times)
-    before = ReleasedLines(trips.points, np.ones(len(trips), np.int64), times)
-    after = ReleasedLines(seen.lines, seen.row_counts, seen.line_times, clock)
+    before = ReleasedLines(trips.points, trips=np.ones(len(trips), np.int64), times=times)
+    after = ReleasedLines(seen.lines, trips=seen.row_counts, times=seen.line_times, clock=clock)
     rows = int(seen.row_counts.sum())
     return Audit(
         name=name,
@@ -286,10 +288,13 @@ def _by_all_lines(seen: Published) -> dict[str, Estimate | None]:
 
 
 def _place_found(place: Place) -> Estimate | None:
-    """Estimate how much more often a place is found than guessed; None if all are guessed."""
+    """Estimate how much more often a place is found than guessed.
+
+    None if the guess is right for all, or nobody has such a place.
+    """
     if place.people <= place.guess:
         return None
-    share = share_of(np.arange(place.people) < place.found)
+    share = share_of(np.arange(place.people) < place.found)  # so many successes, in any order
     return share.beyond(place.guess / place.people)
 
 
@@ -315,6 +320,7 @@ def _straight_lines_between_random_ends(rows: Recordings) -> Recordings:
     random = np.random.default_rng(0)
     low, high = (bound(rows.points, axis=(0, 1)) for bound in (np.min, np.max))
     n, points = rows.points.shape[:2]
+    # Each (n, 1, 2), beside shares of the way, (points, 1).
     begin, end = random.uniform(low, high, (2, n, 2))[:, :, None]
     lines = begin + (end - begin) * np.linspace(0.0, 1.0, points)[:, None]
 

@@ -73,7 +73,7 @@ def curve(
 
 def _choice(trajectories: Trajectories, k: int, options: TrialOptions) -> Choice:
     """Make a release with a k, and measure it."""
-    # More than k different ends cannot be had of a group of k.
+    # More than k different ends cannot be had of a group of k; 2 are asked for by default.
     most_ends = min(int(options.get("distinct_ends", 2)), k)
     release = trial_release(trajectories, k, {**options, "distinct_ends": most_ends})
 
@@ -96,6 +96,7 @@ def options_in(report: Report) -> TrialOptions:
     options: TrialOptions = {
         "as_published": report.as_published,
         "align": report.alignment is not None,
+        # The third way, a row for each trajectory, follows from `as_published` alone.
         "rows": "lines" if report.rows.way == "lines" else "subjects",
         "distinct_ends": report.distinct_ends,
         "leave_out": report.leave_out,

@@ -21,7 +21,10 @@ def facts(table: "GeoDataFrame") -> list[str]:
 
 
 def facts_of_speeds(speeds: RouterSpeeds, k: int | None) -> list[str]:
-    """Write how much of the roads has a speed, and who stands behind it."""
+    """Write how much of the roads has a speed, and who stands behind it.
+
+    ``k`` people stand behind each line of the release; None where that is not known.
+    """
     return [words("roads_with_speeds", speeds=speeds), words("people_of_speeds", k=k)]
 
 
@@ -40,6 +43,7 @@ def worth_of_flows(
         What the certificate of the release says of its cells; None if there is none.
     """
     sentences = []
+    # Warn if most flows are of one line.
     flows_of_one_line = int((table["lines"] == 1).sum())
     if 2 * flows_of_one_line > len(table):
         sentences.append(words("flows_of_one_line", alone=flows_of_one_line, flows=len(table)))
@@ -60,7 +64,7 @@ def counts_datasheet(
     out
         The file of counts.
     rows
-        How many there are of what.
+        How many rows the file has, and of what, such as ``20 cells``.
     release
         The released file, or a folder of parts.
     attribution

@@ -159,6 +159,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
 
+    # Ranked once, for the attack on the next trip and for people who are followed.
     after_known = None if seen.steps is None else next_lines(seen)
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
@@ -190,8 +191,10 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
             released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
         ),
         tasks=task_errors(
-            ReleasedLines(seen.points, one_each, seen.times),
-            ReleasedLines(seen.lines, seen.row_counts, seen.line_times, report.clock),
+            ReleasedLines(seen.points, trips=one_each, times=seen.times),
+            ReleasedLines(
+                seen.lines, trips=seen.row_counts, times=seen.line_times, clock=report.clock
+            ),
         ),
         # Each on the release, then on the originals.
         attacks=sorted(tried, key=lambda attack: order.index(attack.name)),
@@ -218,13 +221,16 @@ def months(times: Floats | None) -> str | None:
         return None
     ends = np.array([np.nanmin(times), np.nanmax(times)]).astype("datetime64[s]")
     first, last = ends.astype("datetime64[M]").astype(str).tolist()
-    if first < "1980":
+    if first < "1980":  # then they count from the start of a recording, or the like
         return None
     return str(first) if first == last else f"{first} to {last}"
 
 
 class PatientAttacks(NamedTuple):
-    """What somebody finds who holds all other tracks, or all others of a person."""
+    """What somebody finds who holds all other tracks, or all others of a person.
+
+    The fields are those of `Evaluation`.
+    """
 
     verification: Verified | None
     rebuilding: Guessed | None
@@ -263,14 +269,17 @@ def patient_attacks(
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners_of_runs(seen.owners))
-    rebuilt = rebuilding(seen, movement, ways, spacing=spacing, seed=seed, progress=progress)
-    return PatientAttacks(verified, *rebuilt, habits)
+    rebuilt, rebuilt_times = rebuilding(
+        seen, movement, ways, spacing=spacing, seed=seed, progress=progress
+    )
+    return PatientAttacks(verified, rebuilt, rebuilt_times, habits)
 
 
 def movement_of(report: Report, seen: Published) -> Movement:
     """Return how the lines of a release are moved, as everybody may read in its datasheet."""
     points = seen.points.shape[1]
-    places = Noise(displacement_covariance(points, report.width or 0.0, 1.0), ROUNDED)
+    width = report.width or 0.0  # metres; plain means are not moved
+    places = Noise(displacement_covariance(points, width, share=1.0), ROUNDED)
     people = None if report.as_published else seen.subjects
     shares = largest_shares(seen.labels, people)
 
@@ -280,8 +289,9 @@ def movement_of(report: Report, seen: Published) -> Movement:
     widths = times.widths or TimeWidths()
     along_the_way = widths.elapsed**2 * times_correlation(points)
     rounding = times.step / np.sqrt(12.0)  # the deviation of what is rounded to a step
+    # All times of a line are moved with its departure, so that variance is in each covariance.
     seconds = Noise(widths.departures**2 + along_the_way, rounding)
-    return Movement(places, shares, seconds, people)
+    return Movement(places, shares, times=seconds, people=people)
 
 
 def _whole_groups_near_a_line(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
@@ -308,7 +318,11 @@ def _whole_groups_near_a_line(seen: Published, seed: int) -> tuple[Published, In
 
 
 def lines_near(middles: Floats, line: int, group_sizes: Ints, most: int) -> Ints:
-    """Find the lines nearest to a line, by their middles, with at most so many originals in all."""
+    """Find the lines nearest to a line, with at most so many originals in all: their numbers.
+
+    ``middles`` are latitudes and longitudes of the lines, (g, 2); ``group_sizes``, (g,), count the
+    originals of each.
+    """
     vectors = (middles - middles[line]) * [1.0, np.cos(np.radians(middles[line, 0]))]
     nearest_first = np.argsort((vectors**2).sum(axis=1), kind="stable")
     return np.asarray(nearest_first[np.cumsum(group_sizes[nearest_first]) <= most])

@@ -169,7 +169,7 @@ class Evaluation:
 
     @property
     def measured(self) -> int:
-        """Count the trajectories of which figures are, beside the counts."""
+        """Count the trajectories on which attacks and usefulness were measured."""
         return self.sample or self.trajectories
 
     @property
@@ -200,9 +200,9 @@ class Evaluation:
     @property
     def od_cell(self) -> str | None:
         """Return the size of the smallest cells for OD tables of trips; None where none are fit."""
-        return (
-            measures.cell_for_od(self.usefulness.flow_similarity) if self.unit == "trip" else None
-        )
+        if self.unit != "trip":
+            return None
+        return measures.cell_for_od(self.usefulness.flow_similarity)
 
     @property
     def verdict(self) -> Verdict:
@@ -218,11 +218,9 @@ class Evaluation:
             remedy=again(self.report),
         )
         findings = [] if below_k is None else [below_k]
-        if (
-            not groups_of_few_records
-            and self.report.counted == "subjects"
-            and groups_of_few_people is None
-        ):
+        # People are promised, and nobody can be counted.
+        people_are_unknown = self.report.counted == "subjects" and groups_of_few_people is None
+        if people_are_unknown and not groups_of_few_records:
             findings.append(Finding("people_not_named", {"units": self.units}))
         return verdict(self.report, self.problems or (), findings)
 
@@ -320,7 +318,10 @@ class Evaluation:
 
     @property
     def crowd(self) -> Crowd:
-        """Return of how many the errors are means, for publication; who has most counts as one."""
+        """Return of how many people the errors are means, for publication.
+
+        That is, if each of them had as many trajectories as the one who has most.
+        """
         return Crowd(self.measured / self.most_of_one)
 
     @property
@@ -358,7 +359,7 @@ class Evaluation:
         It holds nothing that a release may not: no names or files of the originals, no times, no
         places but the area of the released lines, and no number of a single trajectory.
         """
-        # Words of the report that no step of trajanon has are not repeated.
+        # The report is a file that may have been changed: only known names are repeated.
         names = [stage.name for stage in self.report.stages]
         known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
         steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)

@@ -43,11 +43,13 @@ def five_answers(
 ) -> list[Answer]:
     """Answer five questions by the numbers of a report and of an evaluation.
 
-    ``told_apart`` is from one moved to the side, and None of plain means; ``below_k`` counts the
-    lines with fewer than k behind them. With a ``crowd``, figures are rounded for publication.
+    ``told_apart`` is how well a trajectory is told from the same one moved to the side, and None of
+    plain means; ``below_k`` counts the lines with fewer than k behind them. With a ``crowd``,
+    figures are rounded for publication.
     """
     who = who_is_counted(report)
     best = _best(attacks, "singling out")
+    # What was tried on lines is a share of these.
     crowd_of_lines = crowd
     if verified is not None and crowd != EXACT:
         crowd_of_lines = Crowd(verified.lines, shares=True)
@@ -95,6 +97,7 @@ def _best(attacks: Sequence[Attack], question: str) -> Attack | None:
 
 
 def _most_told(inferred: Sequence[Inferred]) -> Inferred:
+    """Find the inference that is right most often; the end of a trip is always there."""
     return max(inferred, key=lambda inference: inference.told)
 
 
@@ -118,10 +121,12 @@ def risk_bars(
     if next_attack is not None and followed is not None and followed.found:
         twin = on_originals.get(next_attack.name)
         before = 0.0 if twin is None else twin.line_found
+        # How often the right line ranks first, or a row that is picked is the person's.
         right = max(followed.first, next_attack.expected)
         known = f"one {followed.unit}"
         bars.append(RiskBar(followed.next, known, right, followed.chance, before))
 
+    # Nobody has to infer what the originals hold.
     shown = _most_told(inferred)
-    bars.append(RiskBar(shown.name, shown.knows, shown.told, shown.guess, 1.0))
+    bars.append(RiskBar(shown.name, shown.knows, shown.told, shown.guess, originals=1.0))
     return bars

@@ -27,11 +27,10 @@ SHADOWS = 18
 NEXT = "linkability of the next"
 """The question of the attack on the next trip of a person."""
 
-# Of the likelihood ratio: metres added to distances, as lines are rounded; how much the variance of
-# all counts beside a trajectory's own; and the least variance.
-_METRE = 1.0
-_WEIGHT_OF_ALL = 1.0
-_LEAST_VARIANCE = 1e-6
+# Of the likelihood ratio.
+_METRE = 1.0  # added to distances, as lines are rounded
+_WEIGHT_OF_ALL = 1.0  # of the mean variance of all, beside 1 of a trajectory's own
+_LEAST_VARIANCE = 1e-6  # of logarithms of metres
 
 _FALSE_ALARMS = 0.01  # share of the others who are taken for members
 
@@ -95,9 +94,10 @@ def hold_out(
     shadow_options: TrialOptions = {**options, "effort": "fast"}
     if not report.as_published:
         shadow_options["key"] = np.random.default_rng([seed, SHADOWS]).bytes(32)
-    lines_of_run_0 = list[ReleasedTrajectories]()
+    lines_of_run_0 = list[ReleasedTrajectories]()  # their times are asked for below
 
     def publish(half: Trajectories, run: int) -> Floats:
+        # Run 0 is the release of the members; all others are shadows.
         release = trial_release(half, k, shadow_options if run else options)
         rows = release.trajectories
         lines = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
@@ -150,7 +150,10 @@ def published_halves(
 
 
 def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
-    """Draw half of the subjects: whether each trajectory is a member's, and its subject."""
+    """Draw half of the subjects: whether each trajectory is a member's, and its subject, (n,) each.
+
+    Subjects are numbered from 0 on.
+    """
     if trajectories.subject is not None:
         subjects = dense(trajectories.subject)
     elif trajectories.tracks is not None:
@@ -188,6 +191,7 @@ def measured_halves(
         for question, succeeded in successes.items()
     }
 
+    # Each trajectory counts as on a line of its own, so that no step of a person is left out.
     metres_away, nearest = nearest_line(points, lines)
     steps = people_steps(trajectories, np.arange(len(trajectories)))
     # The next trip can only be compared where people of both halves have one.
@@ -195,7 +199,7 @@ def measured_halves(
         # The right line is that nearest to the next trajectory.
         one_row_each = np.ones(len(lines), np.int64)
         seen = Published(
-            points, lines, nearest, k, against="half", copies=one_row_each, steps=steps
+            points, lines, labels=nearest, k=k, against="half", copies=one_row_each, steps=steps
         )
         rates = next_line(seen).line_rates
         risks[NEXT] = _risk_of(rates, is_member[steps.here], subjects[steps.here])
@@ -203,21 +207,25 @@ def measured_halves(
     # Of each subject one number: a score, and whether the subject is a member.
     _, first = np.unique(subjects, return_index=True)
     score = member_scores(metres_away, shadows, subjects)
-    of_members = is_member[first]
-    alarm = np.quantile(score[~of_members], 1.0 - _FALSE_ALARMS)
+    is_member_by_subject = is_member[first]
+    alarm_from = np.quantile(score[~is_member_by_subject], 1.0 - _FALSE_ALARMS)
     return Holdout(
         k=k,
         members=len(np.unique(subjects[is_member])),
         others=len(np.unique(subjects[~is_member])),
         lines=len(lines),
-        membership=area_under_curve(-score, of_members, subjects[first]),
-        surely=float((score[of_members] > alarm).mean()),
+        # Who is likelier a member counts as nearer.
+        membership=area_under_curve(-score, is_member_by_subject, subjects[first]),
+        surely=float((score[is_member_by_subject] > alarm_from).mean()),
         risks=risks,
     )
 
 
 def _is_linked(points: Floats, lines: Floats) -> Bools:
-    """Check whether both halves of each trajectory, (n, p, 2), lead to the same line."""
+    """Check whether both halves of each trajectory, (n, p, 2), lead to the same line.
+
+    Of a single point both halves are this.
+    """
     half = points.shape[1] // 2
     parts = slice(None, max(half, 1)), slice(half, None)
     by_begin, by_end = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
@@ -225,16 +233,17 @@ def _is_linked(points: Floats, lines: Floats) -> Bools:
 
 
 def _risk_of(rates: Floats, is_member: Bools, subjects: Ints) -> Risk:
-    """Compare the success of an attack against each trajectory of members, and of others."""
+    """Compare the success of an attack against each trajectory, (n,), of members and of others."""
     return risk(rates[is_member], rates[~is_member], subjects[is_member], subjects[~is_member])
 
 
 def member_scores(metres_away: Floats, shadows: Shadows, subjects: Ints) -> Floats:
-    """Score subjects by how much likelier a release is, (n,) metres away, if they are members.
+    """Score subjects by how much likelier a release is if they are members.
 
-    Logarithms of the distances are normal, with a mean where a trajectory is inside and another
-    where it is not, and a variance of its own that is drawn to that of all. Those of a subject are
-    added up: one score for each, in the order of their numbers.
+    ``metres_away``, (n,), is how far its nearest line is from each trajectory. Logarithms of such
+    distances are normal, with a mean where a trajectory is inside and another where it is not, and
+    a variance of its own that is drawn to that of all. Those of a subject are added up: one score
+    for each, in the order of their numbers.
 
     Source: N. Carlini, S. Chien, M. Nasr, S. Song, A. Terzis, F. Tramèr, "Membership inference
     attacks from first principles", IEEE S&P 2022.
@@ -248,6 +257,7 @@ def member_scores(metres_away: Floats, shadows: Shadows, subjects: Ints) -> Floa
         mean = np.average(logs, axis=0, weights=is_there)
         sum_of_squares += (is_there * (logs - mean) ** 2).sum(axis=0)
         squares_off.append((seen - mean) ** 2)
+    # Sums over the shadow releases: a trajectory's own, and the mean of all.
     drawn_to_all = sum_of_squares + _WEIGHT_OF_ALL * sum_of_squares.mean()
     variance = drawn_to_all / ((1 + _WEIGHT_OF_ALL) * len(logs)) + _LEAST_VARIANCE
 

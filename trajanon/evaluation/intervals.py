@@ -39,14 +39,15 @@ def share_of(successes: Bools) -> Estimate:
     tried = len(successes)
     right = int(successes.sum())
     low, high = betaincinv(right + 0.5, tried - right + 0.5, _BOUNDS).tolist()
+    # As is usual, the interval reaches 0 if none succeeded, and 1 if all did.
     return Estimate(right / tried, low if right else 0.0, high if right < tried else 1.0)
 
 
 def estimated(figure: Callable[..., Floats], *samples: Floats) -> Estimate:
-    """Estimate a figure of samples, (t,), along their last axis; the bootstrap has one seed.
+    """Estimate a figure of samples, (t,), with an interval by the bootstrap, always of one seed.
 
-    Source: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7
-    (1979).
+    ``figure`` is computed of samples along their last axis. Source: B. Efron, "Bootstrap methods:
+    another look at the jackknife", Annals of Statistics 7 (1979).
     """
     tried = len(samples[0])
     drawn = np.random.default_rng(0).integers(0, tried, (_BOOTSTRAP_SAMPLES, tried))
@@ -95,7 +96,7 @@ def _shares_smaller(values: Floats, among: Floats) -> Floats:
 def variance_of_mean(values: Floats, clusters: Ints) -> float:
     """Estimate the variance of a mean of values that are alike within clusters.
 
-    With a single cluster it is not known: 0.
+    With a single cluster it is not known: 0, as the one sum is.
     """
     sums = np.bincount(dense(clusters), values - values.mean())
     return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
@@ -111,7 +112,8 @@ def rate_with_interval(successes: Floats, clusters: Ints) -> Estimate:
 def _wilson(successes: Floats, clusters: Ints) -> tuple[float, float]:
     """Compute the centre of Wilson's interval, and how far it goes to each side.
 
-    As many trials are counted as would have the variance that clusters have.
+    As many trials are counted as would have the variance that clusters have; if all successes are
+    equal, one for each cluster.
     """
     z = _STANDARD_ERRORS
     rate = float(successes.mean())
@@ -149,10 +151,12 @@ def risk(main: Floats, control: Floats, main_clusters: Ints, control_clusters: I
     control_rate = float(control.mean())
     excess = (rate - control_rate) / (1.0 - control_rate) if control_rate < 1.0 else 0.0
 
-    a, error = _wilson(main, main_clusters)
-    b, control_error = _wilson(control, control_clusters)
+    # The centres of both intervals, and how far they go to each side.
+    a, side_of_a = _wilson(main, main_clusters)
+    b, side_of_b = _wilson(control, control_clusters)
     centre = (a - b) / (1.0 - b)
-    side = float(np.hypot(error / (1.0 - b), control_error * (1.0 - a) / (1.0 - b) ** 2))
+    side = float(np.hypot(side_of_a / (1.0 - b), side_of_b * (1.0 - a) / (1.0 - b) ** 2))
+    # The interval holds the risk itself, which is not in its centre.
     low = min(centre - side, excess)
     high = max(min(centre + side, 1.0), excess)
     return Risk(rate, control_rate, excess, low, high)

@@ -64,7 +64,13 @@ def evaluate_large(
     subjects = None if ends.subject is None else dense(ends.subject)
     # Of each trajectory and line the two ends alone: enough for all that is counted.
     seen = Published(
-        ends.points, lines.ends, rows.line, report.k, subjects, unit=ends.unit, own_row=rows.own_row
+        points=ends.points,
+        lines=lines.ends,
+        labels=rows.line,
+        k=report.k,
+        subjects=subjects,
+        unit=ends.unit,
+        own_row=rows.own_row,
     )
     read_rows = partial(_read_rows, originals, released, report, rows)
 
@@ -100,7 +106,10 @@ def evaluate_large(
 
 
 def lines_near_places(middles: Floats, group_sizes: Ints, random: np.random.Generator) -> Bools:
-    """Mark the lines nearest to lines that are drawn, with about `ROWS` rows in all, (g,)."""
+    """Mark the lines nearest to lines that are drawn, with about `ROWS` rows in all, (g,).
+
+    A line that is drawn is always in, however many rows it has.
+    """
     is_near = np.zeros(len(middles), dtype=np.bool_)
     for drawn in random.choice(len(middles), min(PLACES, len(middles)), replace=False).tolist():
         most_rows = max(ROWS // PLACES, int(group_sizes[drawn]))
@@ -116,6 +125,7 @@ def _habits_of_people(
     seed: int,
 ) -> Guessed | None:
     """Guess trips by others of the same person, of people who are drawn from those with several."""
+    # As many of them, in the order in which they are drawn, as have `ROWS` rows together.
     rows_of_person = np.bincount(seen.owners)
     several = np.flatnonzero(rows_of_person > 1)
     drawn = random.permutation(several)[:TRIED]
@@ -128,7 +138,10 @@ def _habits_of_people(
 def _read_rows(
     originals: Path, released: Path, report: Report, rows: RowsOnLines, is_wanted: Bools
 ) -> Matched:
-    """Read the wanted ones of the released rows, (r,), where they were averaged, with lines."""
+    """Read the wanted ones of the released rows, (r,), where they were averaged, with their lines.
+
+    ``rows`` is of all rows of the originals, of which not all were released.
+    """
     # Windows lie on their runs, of which other rows hold pieces.
     row_number = np.flatnonzero(rows.released)[is_wanted]
     is_read = np.zeros(len(rows.released), dtype=np.bool_)

@@ -102,7 +102,8 @@ class Publisher:
     retention: str = _word("Retention", "how long tracks, report and key are kept", public=False)
 
     def __post_init__(self) -> None:
-        # Texts of strangers are printed, published, and written as TOML.
+        # Texts of strangers are printed, published, and written as TOML. The record is frozen: this
+        # is the only place that changes its fields.
         for word in fields(self):
             text = getattr(self, word.name)
             if not isinstance(text, str):
@@ -118,19 +119,19 @@ class Publisher:
 
     @property
     def licence_address(self) -> str | None:
-        """Web address of the licence; None of free words."""
+        """Return the web address of the licence; None of free words."""
         if self.licence in _SPDX.values():
             return f"https://spdx.org/licenses/{self.licence}"
         return self.licence if WEB_PAGE.fullmatch(self.licence) else None
 
     @property
     def contact_address(self) -> str:
-        """The contact as a web address, with ``mailto:`` before an e-mail address."""
+        """Return the contact as a web address, with ``mailto:`` before an e-mail address."""
         return f"mailto:{self.contact}" if EMAIL.fullmatch(self.contact) else self.contact
 
     @property
     def published(self) -> dict[str, str]:
-        """The words that are published, by their labels; without empty ones."""
+        """Return the words that are published, by their labels; without empty ones."""
         return {
             word.metadata["label"]: getattr(self, word.name)
             for word in fields(self)
@@ -139,7 +140,7 @@ class Publisher:
 
     @property
     def text(self) -> str:
-        """The file, with a line of explanation before each field."""
+        """Return the text of the file, with a line of explanation before each field."""
         return rendered("publisher.toml", publisher=self, words=fields(self))
 
     def write(self, path: str | Path) -> None:

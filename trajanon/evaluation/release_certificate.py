@@ -186,6 +186,7 @@ def differences(
     before = Counter(release["sha256"].values())
     now = Counter(sha256_of(Path(released)).values())
     if before != now:
+        # Of the hashes that only one of both has, one stands for all.
         missing, new = (min(hashes, default="none") for hashes in (before - now, now - before))
         listed.append(Difference("SHA-256", missing, new))
     return listed
@@ -221,7 +222,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
 
 
 def _rounded_share(evaluation: Evaluation, share: float, tried: int) -> Json:
-    """Round a share that was tried on so many of the trajectories."""
+    """Round a share of the trajectories of which so many were tried."""
     part_tried = tried / evaluation.measured
     return evaluation.crowd.shares_of(part_tried).number(share)
 
@@ -234,7 +235,7 @@ def _rounded_estimate(estimate: Estimate, tried: int) -> Json:
 
 
 def _crowd(tried: int) -> Crowd:
-    """Return of how many shares are, at most so many that they are rounded to hundredths."""
+    """Return the crowd of a share of so many cases; hundredths are the finest that it leaves."""
     return Crowd(min(tried, HUNDREDTHS), shares=True)
 
 

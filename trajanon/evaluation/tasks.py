@@ -18,8 +18,8 @@ from trajanon.trajectories.geodesy import cells
 TASKS = ("lengths", "volumes", "speeds", "travel times", "OD 1 km", "OD 2 km", "hours")
 """What counts and lines are used for, in the order of the pages."""
 
-CELL = 500.0  # metres, of volumes and speeds
-OD_CELLS = (1_000.0, 2_000.0)  # metres, of trips from cell to cell
+CELL_OF_TRAFFIC = 500.0  # metres, of volumes and speeds
+CELLS_OF_FLOWS = (1_000.0, 2_000.0)  # metres, of the two tasks of origins and destinations (OD)
 CELL_OF_DEPARTURES = 1_000.0  # metres
 BUSIEST_CELLS = 100
 BUSIEST_STREETS = 1_000
@@ -56,14 +56,17 @@ def task_errors(
         volumes,
         speeds,
         _travel_time_error(before, *in_cells) if are_timed else None,
-        *(_flow_error(_od_pairs(before, cell), _od_pairs(after, cell)) for cell in OD_CELLS),
+        *(_flow_error(_od_pairs(before, cell), _od_pairs(after, cell)) for cell in CELLS_OF_FLOWS),
         _flow_error(_departures(before), _departures(after)) if are_timed else None,
     ]
     return dict(zip(TASKS, errors, strict=True))
 
 
 def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate:
-    """Compute Wasserstein's distance between lengths, as a share of the mean length."""
+    """Compute Wasserstein's distance between lengths, as a share of the mean length.
+
+    That is the mean difference of the same quantiles of both; a line counts once for each trip.
+    """
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     known, released = (np.repeat(lengths(lines.points), lines.trips) for lines in (before, after))
     known_quantiles, released_quantiles = (
@@ -99,7 +102,7 @@ def _travel_time_error(before: ReleasedLines, known: Traffic, released: Traffic)
     rows = np.linspace(0, len(before.points) - 1, min(len(before.points), TRAVELLED)).astype(int)
     points = before.points[rows]
     metres = displacement(points[:, :-1], points[:, 1:])
-    cell = cells(points[:, :-1], CELL).ravel()
+    cell = cells(points[:, :-1], CELL_OF_TRAFFIC).ravel()  # where each hop begins
 
     def seconds_of_trips(speed: pd.Series | None) -> Floats:
         assert speed is not None
@@ -121,17 +124,21 @@ def _on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> Traffic:
 
 
 def _in_cells(lines: ReleasedLines) -> Traffic:
-    """Count the trips that pass each cell, by whole lines if their times are by a clock."""
+    """Count the trips that pass each cell, and compute their speed there.
+
+    A trip counts once in a cell. Hops count where they begin. Cells without seconds have no speed.
+    """
     metres = displacement(lines.points[:, :-1], lines.points[:, 1:])
     line = np.repeat(np.arange(len(metres)), metres.shape[1])
-    cell = cells(lines.points[:, :-1], CELL).ravel()
+    cell = cells(lines.points[:, :-1], CELL_OF_TRAFFIC).ravel()
     hops = pd.DataFrame({"cell": cell, "line": line, "trips": lines.trips[line]})
     trips = hops.drop_duplicates(["cell", "line"]).groupby("cell").trips.sum().astype(float)
     if lines.times is None:
         return Traffic(trips, None)
 
     seconds = np.diff(lines.times, axis=1)
-    if lines.clock is not None:  # times are rounded: right of a line, not of a hop
+    # Times of a release's clock are rounded: right of a line, not of a hop. So it has one speed.
+    if lines.clock is not None:
         seconds_a_metre = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), _LEAST)
         seconds = metres * seconds_a_metre[:, None]
     hops["metres"] = metres.ravel() * hops.trips
@@ -158,9 +165,9 @@ def _departures(lines: ReleasedLines) -> Ints:
 
 
 def _flow_error(before: Ints, after: Ints) -> Estimate:
-    """Compute the share of counts of pairs, (trips, 2), that is not common to both.
+    """Compute the share of counts that is not common to two sets of trips, each (trips, 2).
 
-    For its interval, places of origin are drawn.
+    Counted are trips with the same pair of numbers. For the interval, places of origin are drawn.
     """
     counts = flow_counts(before, after)
     origin = dense(counts.flow[:, 0])

@@ -1,4 +1,7 @@
-"""All measures of the usefulness of a release, for its places and its hours."""
+"""How useful a release is: how far points, lengths, counts from cell to cell and hours are off.
+
+What its traffic counts and speeds are worth is measured by the errors in `tasks`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,17 +61,18 @@ def usefulness(
     seconds: Floats | None = None,
     released_seconds: Floats | None = None,
 ) -> Usefulness:
-    """Measure the usefulness of trajectories, (n, m, 2), as released; flows if ends are true.
+    """Measure the usefulness of trajectories, (n, m, 2), beside the released line of each.
 
-    ``true_ends`` says of both ends whether they are known, (n, 2). Seconds are those of one clock,
-    (n, m).
+    ``true_ends`` says of both ends whether they are those of a trip, (n, 2); flows are of
+    trajectories that have both. Seconds are those of one clock, (n, m).
     """
     rows = np.arange(len(original))
     is_moving = until_rest(original)  # points before a trip's rest, (n, m)
     has_ends = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     times = None
     if seconds is not None and released_seconds is not None:
-        times = HoursLeft(*map(summary, time_errors(seconds, released_seconds)))
+        departure_error, duration_error = time_errors(seconds, released_seconds)
+        times = HoursLeft(summary(departure_error), summary(duration_error))
 
     return Usefulness(
         displacement=summary(distances_to_lines(original, released, rows)[is_moving]),
@@ -111,11 +115,11 @@ def flow_counts(before: Ints, after: Ints) -> FlowCounts:
     trips = np.concatenate([before, after])
     flow, flow_of_trip = np.unique(trips, axis=0, return_inverse=True)
     of_both = np.split(flow_of_trip.reshape(-1), [len(before)])
-    return FlowCounts(flow, *(np.bincount(flows, minlength=len(flow)) for flows in of_both))
+    return FlowCounts(flow, *(np.bincount(number, minlength=len(flow)) for number in of_both))
 
 
 def flow_similarity(before: Ints, after: Ints) -> float:
     """Compare flows, (n, 2): their common part (Lenormand et al., PLOS ONE 7, 2012)."""
     counts = flow_counts(before, after)
-    common = np.minimum(counts.before, counts.after).sum()
+    common = np.minimum(counts.before, counts.after).sum()  # 0 without any trip
     return float(2 * common / max(len(before) + len(after), 1))

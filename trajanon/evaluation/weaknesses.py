@@ -19,9 +19,8 @@ WeaknessName = Literal[
 
 SAME = 1.5  # metres: two points written with five decimals are one
 PIECE = 4  # points of an original in a row that make a piece of it
-_MOSTLY_NEARER = (
-    0.75  # share of pairs from which on ids or the order tell whose a row is; 0.5: none
-)
+# Share of pairs from which on ids or the order tell whose a row is; 0.5 is chance.
+_MOSTLY_NEARER = 0.75
 _FEWEST_ROWS = 10  # of which an order can be told
 _IN_ORDER = 0.5  # rank correlation from which on rows follow the order of the originals
 _MOST_SMALL_LINES = 0.02  # share of the lines that may be small in a k-anonymous release
@@ -38,19 +37,22 @@ class Weakness(NamedTuple):
 
     @property
     def account(self) -> dict[str, Json]:
-        """Ready for JSON."""
+        """Return what JSON holds."""
         return self._asdict() | {"sentence": self.sentence}
 
     @property
     def sentence(self) -> str:
-        """Describe it."""
+        """Describe the weak point in a sentence."""
         return words("weakness", weak=self, piece=PIECE)
 
 
 def weaknesses(
     originals: Originals, release: Recordings, *, ids_are_given: bool = False
 ) -> list[Weakness]:
-    """Look for each weak point."""
+    """Look for each weak point.
+
+    ``ids_are_given``: the holder said that ids tell whose a row is, so they are no weakness.
+    """
     trips = originals.recordings
     metres_away, nearest = nearest_line(release.points, trips.points)
     is_original = metres_away <= SAME
@@ -66,7 +68,8 @@ def weaknesses(
         if rows.any()
     ]
 
-    # Rows sorted by their own coordinates, and numbers that count them, tell nothing else.
+    # Where rows are sorted by their own coordinates, neither their order nor numbers that count
+    # them tell anything else.
     if not out_of_order(release.points):
         return weak_points
 
@@ -85,15 +88,16 @@ def _has_piece(trips: Recordings, release: Recordings) -> Bools:
     row = np.searchsorted(release.first, pairs["i"], "right") - 1
     original = np.searchsorted(trips.first, pairs["j"], "right") - 1
 
-    # A run of points of a row, all near the same original, is a run of whole numbers.
+    # A run of points of a row, all near the same original, is a run of whole numbers. One number of
+    # each pair of a row and an original is left free, so that the next pair begins another run.
     numbers_of_a_pair = len(release.vertices) + 1
     pair = row * len(trips.points) + original
     numbers = np.unique(pair * numbers_of_a_pair + pairs["i"])
     begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
     lengths = np.diff(np.append(begins, len(numbers)))
-    of_pieces = numbers[begins[lengths >= PIECE]]
+    first_of_pieces = numbers[begins[lengths >= PIECE]]
 
-    rows_with_piece = of_pieces // numbers_of_a_pair // len(trips.points)
+    rows_with_piece = first_of_pieces // numbers_of_a_pair // len(trips.points)
     return np.isin(np.arange(len(release.points)), rows_with_piece)
 
 
@@ -112,13 +116,18 @@ def _exact_times(originals: Originals, release: Recordings) -> Bools:
         seconds_off, _ = ends_of_trips.query(ends, distance_upper_bound=_SAME_SECOND)
         return np.asarray(np.isfinite(seconds_off))
 
+    # By chance: as many as fit with the durations of other rows. Three times as many are no chance,
+    # if there are more than three.
     exact = are_of_a_trip(duration)
     by_chance = are_of_a_trip(np.random.default_rng(0).permutation(duration))
     return np.asarray(exact & (exact.sum() > 3 * (by_chance.sum() + 1)))
 
 
 def _on_small_lines(release: Recordings) -> Bools:
-    """Mark rows of lines with fewer rows than nearly all lines of the release have."""
+    """Mark rows of lines with fewer rows than nearly all lines of the release have.
+
+    Only where small lines are so rare that the others seem to be k-anonymous.
+    """
     line = line_numbers(release.points, release.times)
     copies = np.bincount(line)
     usual = int(np.quantile(copies, _BELOW_USUAL))

@@ -86,12 +86,12 @@ def test_the_map_has_the_cells_and_headings_of_the_slow_twin(seed: int, most: in
     ways = [(points[a:b], int(who)) for (a, b), who in zip(pairwise(first), owner, strict=True)]
     low = points.min(axis=0)
     twin = naive.cells(ways, low, 12.0)
-    assert len(plan.at) == len(twin)
-    for at, people, sole in zip(plan.at, np.exp(plan.log_people), plan.only_owner, strict=True):
+    assert len(plan.poses) == len(twin)
+    for at, count, sole in zip(plan.poses, np.exp(plan.log_ways), plan.only_owner, strict=True):
         row, column = np.floor((at[:2] - low) / 12.0).astype(int)
         heading = round(np.arctan2(at[3], at[2]) / (2.0 * np.pi) * 16) % 16
         passed = twin[int(row), int(column), heading]
-        assert people == pytest.approx(len({number for number, _ in passed}))
+        assert count == pytest.approx(len({number for number, _ in passed}))
         owners = {who for _, who in passed}
         assert sole == (owners.pop() if len(owners) == 1 else attack._SEVERAL_PEOPLE)
 
@@ -102,7 +102,7 @@ def test_cells_near_a_place_are_those_at_the_distance(seed: int, reach: float, m
     points = random.normal(0.0, 60.0, (30, 2))
     plan = attack._Map(Ways(points, np.array([0, 15, 30]), np.array([0, 1])))
     at = random.normal(0.0, 120.0, 2)
-    away = np.hypot(*(plan.at[:, :2] - at).T)
+    away = np.hypot(*(plan.poses[:, :2] - at).T)
     count = (away <= reach).sum()
     with pytest.MonkeyPatch.context() as fewer:
         fewer.setattr(attack, "_PLACES_NEAR", most)

@@ -9,7 +9,7 @@ from trajanon.trajectories.clock_and_time_zones import HOUR
 
 
 def attacks(published: Published, after_known: NextLines | None = None) -> list[Attack]:
-    """Run every attack on a release; on originals, only the two that are of use there.
+    """Run every attack on a release; on originals, only those by both ends and by the next trip.
 
     Who knows a whole trajectory, or points of it, would find each original as itself. If times are
     released, the attack by known points is run twice: without times, and with times known to an

@@ -92,10 +92,10 @@ def chances_of_rows(
 ) -> tuple[Floats, Floats]:
     """Compute each target's chance of a row of its subject, and of a row of its line, (t,).
 
-    The arguments are pairs, (q,), of a target, numbered from 0 on, and a line that it may be on;
+    The arguments are pairs, (q,), of a target, numbered 0..t-1, and a line that it may be on;
     ``original`` is the row number of the target. One of the rows of a target's lines is picked at
-    random. A row of the subject on the line that is ``known`` to be another of its trajectories is
-    no success.
+    random. ``known``, (q,), is the line of another trajectory of the subject, which the adversary
+    started from: rows of the subject there are no success.
     """
     rows = published.row_counts[line]
     rows_of_subject = published.rows_held(published.owners[original], line)
@@ -128,7 +128,7 @@ class Guessed:
 
     knows: str  # what the adversary knows and does, in words
     targets: int  # tried
-    off: Mapping[str, Errors]  # by way of guessing, in metres or seconds
+    off: Mapping[str, Errors]  # of the guesses, by way of guessing; in metres or seconds
     line: Errors  # from the hidden trajectory to the line itself
     share: Estimate  # of the line's error that the best way leaves, of the medians
     mean_share: Estimate  # the same of the means

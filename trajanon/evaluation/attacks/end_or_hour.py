@@ -55,15 +55,17 @@ def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
     """Mark the originals, (n, p, 2), that end where the line nearest to two thirds of them does.
 
     And those that end where the best place to guess for all is: the end near which most lines end.
+    Both marks are (n,).
     """
-    known = max(2 * points.shape[1] // 3, 1)
+    known = max(2 * points.shape[1] // 3, 1)  # points; at least the first one
     _, line = nearest_line(points[:, :known], lines[:, :known])
 
     ends = lines[:, -1]
     in_metres = ends * metres_of_degrees(ends[:, 0].mean())
-    busiest = cKDTree(in_metres).query_ball_point(in_metres, NEAR_END, return_length=True).argmax()
+    ends_near = cKDTree(in_metres).query_ball_point(in_metres, NEAR_END, return_length=True)
+    guess = ends[ends_near.argmax()]
     by_line, by_guess = (
-        displacement(points[:, -1], answer) <= NEAR_END for answer in (ends[line], ends[busiest])
+        displacement(points[:, -1], answer) <= NEAR_END for answer in (ends[line], guess)
     )
     return by_line, by_guess
 
@@ -74,7 +76,8 @@ def departures_told(
     """Mark the originals, (n, p, 2), that depart within an hour of the line nearest to them.
 
     And those that depart within an hour of the best departure to guess for all: that within an hour
-    of which most lines depart. Departures are seconds of a clock that restarts after a cycle.
+    of which most lines depart. Both marks are (n,). Departures, (n,) and (g,), are seconds of a
+    clock that restarts after a cycle, which is infinite if it never does.
     """
     _, line = nearest_line(points, lines)
 
@@ -83,11 +86,12 @@ def departures_told(
     if np.isfinite(cycle):  # and those of the cycle before and after
         in_order = np.concatenate([in_order - cycle, in_order, in_order + cycle])
     not_later = np.searchsorted(in_order, possible + HOUR, "right")
-    within = not_later - np.searchsorted(in_order, possible - HOUR, "left")
-    busiest = possible[within.argmax()]
+    lines_within = not_later - np.searchsorted(in_order, possible - HOUR, "left")
+    guess = possible[lines_within.argmax()]
 
     def within_an_hour(answers: Floats) -> Bools:
         seconds_off = np.abs(answers - departures)
+        # Round a clock that restarts there are two ways from one time to another.
         return np.minimum(seconds_off, cycle - seconds_off) <= HOUR
 
-    return within_an_hour(line_departures[line]), within_an_hour(busiest)
+    return within_an_hour(line_departures[line]), within_an_hour(guess)

@@ -33,16 +33,18 @@ def places_found(published: Published) -> tuple[Place, Place]:
     ends = _ends_in_metres(published, published.points)
     person = np.tile(dense(published.owners), 2)
     line_ends = _ends_in_metres(published, published.lines)
+    # Of each trip the first point of its line and, g places on, the last one: (2 n, 2), as `ends`.
     labels = published.labels
     line_ends_of_trips = line_ends[np.append(labels, labels + len(published.lines))]
 
-    # One guess for everybody: the end where most lines begin or end.
+    # One guess for everybody: the end where most lines begin or end, as if all were one person's.
     (guess,), _ = _busiest(line_ends, np.zeros(len(line_ends), dtype=np.int64))
 
     first_place = None
     first_place_shown = None
     places = list[Place]()
     for _ in ("first", "second"):
+        # Numbers of ends, one for each person.
         true_end, trips_there = _busiest(ends, person, first_place)
         shown_end, _ = _busiest(line_ends_of_trips, person, first_place_shown)
         has_place = trips_there >= _ENDS_OF_A_PLACE
@@ -52,7 +54,7 @@ def places_found(published: Published) -> tuple[Place, Place]:
         )
         places.append(Place(int(has_place.sum()), found, guessed))
 
-        # The second place is looked for away from the first one.
+        # The second place is looked for away from the first one: that of its person for each end.
         first_place = ends[true_end][person]
         first_place_shown = line_ends_of_trips[shown_end][person]
     return places[0], places[1]
@@ -64,19 +66,21 @@ def _ends_in_metres(published: Published, tracks: Floats) -> Floats:
 
 
 def _busiest(ends: Floats, person: Ints, known_place: Floats | None = None) -> tuple[Ints, Ints]:
-    """Find for each person the end near which most of theirs lie, and how many lie there, (p,).
+    """Find for each person the end near which most of theirs lie, and how many lie there.
 
-    Ends, (e, 2), near a place of the person that is known already, (e, 2), count one each.
+    Both are (people,); the end is its number among ``ends``, (e, 2). Ends near a place of their
+    ``person``, (e,), that is known already, (e, 2), count one each.
     """
     # On two more axes, ends of different people, and those near the known place, lie far apart.
     apart = np.zeros(len(ends))
     if known_place is not None:
+        # Farther away, the circle around an end shares no end with that around the known place.
         is_there = np.hypot(*(ends - known_place).T) <= 2.0 * PLACE
         apart[is_there] = _METRES_APART * (1.0 + np.flatnonzero(is_there))
     positions = np.column_stack([ends, _METRES_APART * person, apart])
-    near = cKDTree(positions).query_ball_point(positions, PLACE, return_length=True)
+    ends_near = cKDTree(positions).query_ball_point(positions, PLACE, return_length=True)
 
-    # Of each person the end with the most; of equal ones the first.
-    order = np.lexsort((-np.arange(len(near)), near, person))
+    # Of each person the end with the most, the last in this order; of equal ones the first.
+    order = np.lexsort((-np.arange(len(ends)), ends_near, person))
     busiest = order[np.append(np.diff(person[order]) != 0, True)]
-    return busiest, near[busiest]
+    return busiest, ends_near[busiest]

@@ -36,8 +36,9 @@ def _pick_row(name: str, knows: str, published: Published, candidates: LineLists
     """Attack every original by a random row of its candidate lines."""
     n = len(published.points)
 
-    # Pairs of an original and a candidate line.
+    # Pairs of an original and a candidate line. All originals are targets, so both numbers are one.
     original = np.repeat(np.arange(n), [len(lines) for lines in candidates])
     line = np.concatenate(candidates).astype(np.int64)
     rates, line_rates = chances_of_rows(published, original, original, line)
+    # The same is known of every target, so the worst case is the usual one.
     return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)

@@ -30,7 +30,7 @@ CHANCE = "chance"
 # Metres that count as much as a minute by which a line begins before the known trajectory ends, or
 # after it.
 _METRES_PER_MINUTE_EARLY = 10.0
-_METRES_PER_MINUTE_LATE = 3.0
+_METRES_PER_MINUTE_LATE = 3.0  # for an hour at most
 
 _ROUNDING_IN_METRES = 1e-6
 _LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
@@ -58,7 +58,8 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
     steps = published.steps
     assert steps is not None
 
-    # The line of the known trajectory is ruled out. Who sees lines takes the nearest for it.
+    # A trajectory is not followed by its own line, which is ruled out. Who knows the trajectory
+    # alone, and not its line, takes the nearest line for it.
     own_line = published.labels[steps.here]
     if start == KNOWN and published.against == "release":
         own_line = np.array([lines[0] for lines in published.nearest[steps.here]])
@@ -71,12 +72,14 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
         line_times = published.line_times
         arrival = None if line_times is None else line_times[own_line, -1]
 
-    # Times within a day do not tell what comes next on another day.
-    if not (steps.on_a_day or np.isinf(published.cycle)):
+    # Times of a clock that restarts do not tell what comes next on another day.
+    clock_restarts = np.isfinite(published.cycle)
+    if clock_restarts and not steps.on_a_day:
         arrival = None
 
     begins = cKDTree(published.in_metres(published.lines[:, 0]))
     ends = published.in_metres(points[:, -1])
+    # Ranks, not their number: then answers have a column for each, also if it is a single one.
     neighbours = np.arange(1, min(_LINES_NEAR, len(published.lines)) + 1)
     right_line = published.labels[steps.there]
 
@@ -89,9 +92,9 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
         away[line == own_line[rows, None]] = np.inf
 
         least = away.min(axis=1, keepdims=True)
-        place, neighbour = np.nonzero(away <= least * (1.0 + TIED) + _ROUNDING_IN_METRES)
+        place, rank = np.nonzero(away <= least * (1.0 + TIED) + _ROUNDING_IN_METRES)
         is_right = line == right_line[rows, None]
-        return _chances_of_first_three(away, is_right), rows[place], line[place, neighbour]
+        return _chances_of_first_three(away, is_right), rows[place], line[place, rank]
 
     parts = in_parts(ranked, np.arange(len(own_line)), _STEPS_PER_TASK)
     chances, step, line = map(np.concatenate, zip(*parts, strict=True))
@@ -99,7 +102,10 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
 
 
 def _metres_for_waiting(seconds_later: Floats) -> Floats:
-    """Turn seconds from an arrival to a departure into metres; more than an hour counts as one."""
+    """Turn seconds from an arrival to a departure into metres, negative if the departure is before.
+
+    More than an hour of waiting counts as one.
+    """
     minutes = seconds_later / MINUTE
     late = _METRES_PER_MINUTE_LATE * np.minimum(minutes, HOUR / MINUTE)
     return np.where(minutes < 0.0, _METRES_PER_MINUTE_EARLY * minutes, late)
@@ -115,9 +121,11 @@ def _chances_of_first_three(away: Floats, is_right: Bools) -> Floats:
     is_considered = np.isfinite(away_right)
     tolerance = np.where(is_considered, TIED * away_right + _ROUNDING_IN_METRES, 0.0)
 
-    # Ties are decided at random, so several lines share a place.
+    # Ties are decided at random: the right line and those alike share the places after the nearer
+    # ones. (None may be alike where the right one is not considered; its chance is then set to 0.)
     nearer = (away < away_right - tolerance).sum(axis=1)
     alike = np.maximum((away <= away_right + tolerance).sum(axis=1) - nearer, 1)
+    # Of the first 1 and the first 3 places, (2, s).
     chances = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
     return np.asarray((chances * is_considered[:, 0]).T)
 
@@ -187,7 +195,7 @@ class Followed:
     @property
     def next(self) -> str:
         """Name what is looked for."""
-        return f"the next {self.unit} of the person{' on that day' * self.on_a_day}"
+        return f"the next {self.unit} of the person{' on that day' if self.on_a_day else ''}"
 
 
 def people_followed(
@@ -213,6 +221,7 @@ def people_followed(
     ranks = {
         KNOWN: (after_known or next_lines(published)).ranks,
         LINE: next_lines(published, LINE).ranks,
+        # Of all lines but the one that is ruled out.
         CHANCE: Ranks(*(min(places / (lines - 1), 1.0) for places in (1, 3))),
     }
     return replace(followed, steps=len(steps.here), on_a_day=steps.on_a_day, found=ranks)

@@ -8,15 +8,18 @@ from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.tracks_the_adversary_holds import KnownTracks, targets_drawn
 
-_SQUARES_NEAR = 4.0  # times the squared distance of members: a trip within it may be on the line
+# A trip may be on a line if its squared distance to it is at most so many times that of members.
+_SQUARES_NEAR = 4.0
+_HABITUAL = 0.5  # of the distance to the line: another trip within it makes a habit
 
 
 def other_trips(published: Published, *, seed: int = 0) -> Guessed | None:
     """Guess a hidden trajectory of a person by all others of theirs.
 
-    The adversary knows these, and which line the hidden one is on, and takes the nearest to it. Or
-    only if it is a habit, half as far from another of them as from the line, and this is near; else
-    the line. None if nobody has several.
+    The adversary knows these, and which line the hidden one is on. One guess is the trip of these
+    that is nearest to the line. Another is the same trip if it is a habit, and else the line: the
+    trip is near the line, and less than half as far from another one as from the line. None if
+    nobody has several.
     """
     person = dense(published.owners)
     several = np.flatnonzero(np.bincount(person)[person] > 1)
@@ -24,6 +27,7 @@ def other_trips(published: Published, *, seed: int = 0) -> Guessed | None:
         return None
 
     tracks = KnownTracks(published)
+    # Row numbers of the trips person by person; where those of each begin, and the last ones end.
     by_person = np.argsort(person, kind="stable")
     first = np.searchsorted(person[by_person], np.arange(person.max() + 2))
 
@@ -47,7 +51,7 @@ def _mean_metres(guesses: Floats, truth: Floats) -> Floats:
 def _guesses(tracks: KnownTracks, line: int, trips: Ints) -> tuple[Floats, Floats, Floats]:
     """Guess a hidden trajectory by the nearest trip, by a habit or else the line, and by the line.
 
-    The trips are row numbers of the known ones of the person. Each guess is (p, 2), metres.
+    ``trips`` are row numbers of the known ones of the person. Each guess is (p, 2), metres.
     """
     line_points = tracks.lines[line]
     squares = tracks.squares(trips, line)
@@ -55,7 +59,7 @@ def _guesses(tracks: KnownTracks, line: int, trips: Ints) -> tuple[Floats, Float
     other_known = tracks.points[np.delete(trips, squares.argmin())]
 
     from_other_trip = _mean_metres(other_known, nearest).min(initial=np.inf)
-    is_repeated = from_other_trip < 0.5 * _mean_metres(line_points, nearest)
+    is_repeated = from_other_trip < _HABITUAL * _mean_metres(line_points, nearest)
     is_near = squares.min() <= _SQUARES_NEAR * tracks.member_squares
     habit = nearest if is_repeated and is_near else line_points
     return nearest, habit, line_points

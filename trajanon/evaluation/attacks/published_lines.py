@@ -50,7 +50,7 @@ class Published:
     against: str = "release"  # what is attacked; or ``originals``
     times: Floats | None = None  # of the originals: seconds of the release's clock, (n, p)
     line_times: Floats | None = None  # of the lines, (g, p); None: no times are published
-    cycle: float = np.inf  # seconds after which the release's clock restarts
+    cycle: float = np.inf  # seconds after which the release's clock restarts; infinite: never
     unit: str = "trajectory"  # what an original is called
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
     copies: Ints | None = None  # rows of each line, (g,); None: one for each original with a row
@@ -80,7 +80,10 @@ class Published:
 
     @cached_property
     def _rows_of_pairs(self) -> tuple[Ints, Ints, Ints]:
-        """Return all subjects; the pairs of a subject and a line, as numbers; the rows of each."""
+        """Return all subjects; the pairs of a subject and a line that have rows; the rows of each.
+
+        A pair is one number, rising: that of its subject times the number of lines, plus its line.
+        """
         subjects, subject_number = np.unique(self.owners, return_inverse=True)
         pair = subject_number * len(self.lines) + self.labels
         pairs_of_rows = pair if self.own_row is None else pair[self.own_row]
@@ -113,6 +116,7 @@ class Published:
             for points in (self.points, self.lines)
         )
         mean = originals.mean(axis=0)
+        # A single original has a deviation of 0.
         deviation = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
         divisor = np.where(deviation > 0.0, deviation, np.inf)  # a constant column counts 0
         originals = (originals - mean) / divisor
@@ -171,7 +175,8 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     if trajectories.times is not None:
         in_time = np.argsort(trajectories.times[:, 0], kind="stable")
 
-    # Steps stay within a chain: first within the days of a subject, if known, then within all.
+    # Steps stay within a chain: first within the days of a subject, if known, then within all. Each
+    # numbering of chains, (n,), stands by whether its chains are of one day.
     chains = {False: subjects}
     days = departure_days(trajectories)
     if days is not None:
@@ -196,7 +201,7 @@ def lines_nearest_to(originals: Floats, lines: Floats) -> LineLists:
 
 
 def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
-    """Find how far trajectories, (n, p, 2), are from their nearest lines, and which these are.
+    """Find how far trajectories, (n, p, 2), are from their nearest lines, and which: both (n,).
 
     Distances are root mean squares of metres over points.
     """

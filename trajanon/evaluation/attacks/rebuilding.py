@@ -34,7 +34,7 @@ _REACH = 3.0  # standard deviations within which places are tried
 _MORE_REACH = 25.0  # metres, and so much more
 _PLACES_NEAR = 5_000  # at most, about
 _PLACES_TRIED = 400  # of these, the likeliest
-_POPULAR = 0.3  # how much more often people go where more did, as a power
+_POPULAR = 0.3  # how much likelier a place is where more ways pass, as a power of their number
 _POINTS_LIKE_ONE = 6.0  # that tell as much as one, as neighbouring points are alike
 
 # How members lie about the mean of the others.
@@ -43,7 +43,7 @@ _SMOOTHING = 3.0  # points, the standard deviation of the weights of the spread 
 _ANY_WAY = 0.2  # share of a member's variance that does not follow the others
 _HIDDEN_AT_FIRST = 0.5  # of what the others leave is the hidden member's; the rest is displacement
 _ROUNDS = 3  # in which the spread of the group and the hidden member are inferred by turns
-_ROUNDING = 1.0  # metres, what a line is rounded by
+_ROUNDING = 1.0  # metres, what a line is rounded by; of times a second: no deviation is below
 
 # How the hidden member follows the map.
 _MAP_ERROR = 4.0  # metres, how exactly a place of the map is known
@@ -99,14 +99,16 @@ def rebuilding(
     groups = groups_drawn(published.labels, seed)
     errors = list[list[float]]([] for _ in groups)
 
-    def rebuild(number: Ints, _: Event) -> None:
-        members = groups[number[0]]
-        errors[number[0]] = _errors(tracks, movement, street_map, members, spacing)
+    def rebuild(part: Ints, _: Event) -> None:
+        """Set the errors of the one group of a part."""
+        (number,) = part.tolist()
+        errors[number] = _errors(tracks, movement, street_map, groups[number], spacing)
 
     def watch() -> None:
         progress("Hidden members", sum(map(bool, errors)), len(groups))
 
     in_parts(rebuild, np.arange(len(groups)), 1, watch)
+    # As `_errors` returns them: of each of the WAYS and of the line; then of times, likewise.
     columns = np.array(errors).T
 
     *of_ways, of_line = columns[: len(WAYS) + 1]
@@ -129,7 +131,9 @@ def _errors(
 ) -> list[float]:
     """Rebuild the first of the members in each way, and measure how far off these and the line are.
 
-    In metres; where times are released, also in seconds.
+    ``members`` are row numbers. Returned are the mean metres of each of the WAYS, and of the line;
+    where times are released, also the mean seconds of what is left, of smooth times, and of those
+    of the line.
     """
     line = int(tracks.labels[members[0]])
     share = float(movement.shares[line])
@@ -167,8 +171,9 @@ def _smooth_times(remainder: Floats, others: Floats, noise: Floats) -> Floats:
     """
     mean_of_others = others.mean(axis=0)
     away = remainder - mean_of_others
-    variance = max(float((away**2).mean() - np.trace(noise) / len(noise)), 0.0)
-    variance = max(variance, float(others.var(axis=0).mean()), _ROUNDING**2)
+    # What is left varies by the hidden member and by noise; it varies as the others do at least.
+    beside_noise = float((away**2).mean() - np.trace(noise) / len(noise))
+    variance = max(beside_noise, float(others.var(axis=0).mean()), _ROUNDING**2)
     # Members stay on their side of the mean as moved times do: for some points.
     covariance = variance * times_correlation(len(remainder), _POINTS_ON_A_SIDE)
     return np.asarray(mean_of_others + covariance @ np.linalg.solve(covariance + noise, away))
@@ -192,6 +197,7 @@ def _guesses(
     if spacing is None:
         spacing = _LONGER * float(np.hypot(*np.diff(smoothed.way, axis=0).T).mean())
 
+    # On the map the noise counts as equally large at all points, (p, 2, 2).
     deviation = np.sqrt(np.trace(noise) / len(noise))
     whitening = np.broadcast_to(np.eye(2) / (deviation + _ROUNDING), (len(remainder), 2, 2))
     factors = _noise_factors(noise / deviation**2, whitening)
@@ -211,26 +217,32 @@ class _Smoothed(NamedTuple):
 
 
 def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
-    """Infer by turns how far members spread and where the hidden one was."""
+    """Infer by turns how far members spread and where the hidden one was.
+
+    Arguments are those of `_guesses`. What the others leave of the line is the hidden member and
+    noise, both normal; of which the member is then expected.
+    """
     k = len(others) + 1
     p = len(remainder)
     mean_of_others = others.mean(axis=0)
     scatter = _outer_squares(others - mean_of_others).sum(axis=0)
     hidden = _HIDDEN_AT_FIRST * _outer_squares(remainder - mean_of_others)
     for _ in range(_ROUNDS):
+        # A member that joins the others adds this part of its square to those about their mean.
         spread = _smoothed_along((scatter + hidden * ((k - 1) / k)) / k)
-        # A member is so far from the mean of the others.
+        # From the mean of the others a member is k/(k-1) times as far as from that of all.
         about_others = _roots(spread * (k / (k - 1)) ** 2 + _ROUNDING**2 * np.eye(2))
 
         covariance = _covariance_along(about_others, times_correlation(p, _POINTS_ON_A_SIDE))
         gain = np.linalg.solve(covariance + np.kron(noise, np.eye(2)), covariance).T
         way = mean_of_others + (gain @ (remainder - mean_of_others).ravel()).reshape(p, 2)
 
+        # How uncertain the way still is: along it, (2 p, 2 p), and at each point, (p, 2, 2).
         uncertain = covariance - gain @ covariance
-        of_points = uncertain.reshape(p, 2, p, 2)[np.arange(p), :, np.arange(p)]
-        hidden = _outer_squares(way - mean_of_others) + of_points
+        uncertain_at_points = uncertain.reshape(p, 2, p, 2)[np.arange(p), :, np.arange(p)]
+        hidden = _outer_squares(way - mean_of_others) + uncertain_at_points
 
-    variance = 0.5 * np.trace(of_points, axis1=1, axis2=2)  # of both axes, on average
+    variance = 0.5 * np.trace(uncertain_at_points, axis1=1, axis2=2)  # mean of both axes
     return _Smoothed(way, np.sqrt(variance.clip(_ROUNDING**2)), about_others)
 
 
@@ -267,7 +279,11 @@ def _covariance_along(roots: Floats, correlation: Floats) -> Floats:
 
 
 def _noise_factors(correlation: Floats, whitening: Floats) -> Floats:
-    """Compute what noise takes over from the three points before, and its variance, (p, 4)."""
+    """Compute what noise takes over from the three points before, and its variance, (p, 4).
+
+    The last point comes first; early points have fewer before them. ``correlation``, (p, p), is
+    that of the noise. The error of the map, whitened as the noise is, comes on top at each point.
+    """
     map_variance = 0.5 * _MAP_ERROR**2 * (whitening**2).sum(axis=(1, 2))
     factors = np.zeros((len(correlation), 4))
     for point in range(len(correlation)):
@@ -306,39 +322,44 @@ def _places_tried(
     """
     way = smoothed.way
     heading = np.gradient(way, axis=0)
+    # A way that stands still has no heading, and stays (0, 0).
     heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
     whitening = np.asarray(np.linalg.inv(smoothed.about_others), dtype=np.float64)
 
-    at = list[Floats]()
+    poses = list[Floats]()  # of each point, as `Places` has them
     likelihoods = list[Floats]()  # as logarithms
     for point, metres in enumerate(_REACH * smoothed.deviation + _MORE_REACH):
         near = street_map.near(way[point], metres)
         near = near[street_map.only_owner[near] != hidden_owner]
         if not len(near):
-            at.append(np.append(way[point], heading[point])[None])
+            poses.append(np.append(way[point], heading[point])[None])
             likelihoods.append(np.zeros(1))
             continue
 
-        from_others = (street_map.at[near, :2] - mean_of_others[point]) @ whitening[point]
-        likely = _POPULAR * street_map.log_people[near]
-        likely = likely - 0.5 * _square_lengths(from_others.T) / _POINTS_LIKE_ONE
+        from_others = (street_map.poses[near, :2] - mean_of_others[point]) @ whitening[point]
+        likelihood = _POPULAR * street_map.log_ways[near]
+        likelihood = likelihood - 0.5 * _square_lengths(from_others.T) / _POINTS_LIKE_ONE
         if len(near) > _PLACES_TRIED:
-            squares = _square_lengths((street_map.at[near, :2] - way[point]).T)
-            unlikely = 0.5 * (squares / smoothed.deviation[point] ** 2) - likely
+            squares = _square_lengths((street_map.poses[near, :2] - way[point]).T)
+            unlikely = 0.5 * (squares / smoothed.deviation[point] ** 2) - likelihood
             likeliest = np.argpartition(unlikely, _PLACES_TRIED)[:_PLACES_TRIED]
             near = near[likeliest]
-            likely = likely[likeliest]
-        at.append(street_map.at[near])
-        likelihoods.append(likely)
-    first = np.cumsum([0] + [len(places) for places in at])
-    return Places(np.concatenate(at), np.concatenate(likelihoods), first)
+            likelihood = likelihood[likeliest]
+        poses.append(street_map.poses[near])
+        likelihoods.append(likelihood)
+    first = np.cumsum([0] + [len(poses_of_point) for poses_of_point in poses])
+    return Places(np.concatenate(poses), np.concatenate(likelihoods), first)
 
 
 class _Map:
-    """Where people went, and in which heading: cells of 12 m, in 16 headings."""
+    """Where people went, and in which heading: cells of 12 m, in 16 headings.
+
+    The number of a cell in a heading is (row * columns + column) * headings + heading; rows count
+    to the north, columns to the east, and headings turn from north to east.
+    """
 
     def __init__(self, ways: Ways) -> None:
-        """Count the people in each cell and heading that ways, in metres, pass."""
+        """Count the ways, in metres, that pass each cell in each heading."""
         # No hop leads from the end of a way to the start of the next.
         is_hop = np.ones(len(ways.points) - 1, dtype=np.bool_)
         is_hop[ways.first[1:-1] - 1] = False
@@ -358,22 +379,26 @@ class _Map:
 
         # The ways of a cell stand together.
         first = np.flatnonzero(np.diff(cell, prepend=-1))
-        self.log_people: Floats = np.log(np.diff(first, append=len(cell)))
+        self.log_ways: Floats = np.log(np.diff(first, append=len(cell)))
         owner = ways.owner[way]
+        # The owners of a cell are one if the least is the largest.
         least = np.minimum.reduceat(owner, first)
         is_only = least == np.maximum.reduceat(owner, first)
         self.only_owner: Ints = np.where(is_only, least, _SEVERAL_PEOPLE)
 
         self._corner = corner
         self._columns = columns
-        self._place, heading = np.divmod(cell[first], _HEADINGS)
+        self._place, heading = np.divmod(cell[first], _HEADINGS)  # a place: row * columns + column
         angle = heading * (2.0 * np.pi / _HEADINGS)
         middle = (np.column_stack(np.divmod(self._place, columns)) + 0.5) * _CELL + corner
-        # Place and heading of each cell, (c, 4), as `Places` has them.
-        self.at: Floats = np.column_stack([middle, np.cos(angle), np.sin(angle)])
+        # Middle and heading of each cell, (c, 4), as `Places` has them.
+        self.poses: Floats = np.column_stack([middle, np.cos(angle), np.sin(angle)])
 
     def near(self, point: Floats, metres: float) -> Ints:
-        """Find the cells whose middles are within so many metres; of very many, the nearer ones."""
+        """Find the cells whose middles are within so many metres; of very many, the nearer ones.
+
+        These are rows of ``poses``.
+        """
         begin, end = self._rows_within(point, metres)
         count = int((end - begin).sum())
         if count > _PLACES_NEAR:
@@ -381,7 +406,8 @@ class _Map:
         return places_of_spans(begin, end - begin)
 
     def _rows_within(self, point: Floats, metres: float) -> tuple[Ints, Ints]:
-        """Find where the cells within reach begin and end in each row of the map; in order."""
+        """Find where the cells within reach begin and end, among all, for each row of the map."""
+        # Counted in cells, from the middle of the first one.
         y, x = ((point - self._corner) / _CELL - 0.5).tolist()
         radius = metres / _CELL
         row = np.arange(ceil(y - radius), floor(y + radius) + 1)
@@ -393,7 +419,10 @@ class _Map:
 
 
 def _cells_passed(begin: Floats, vector: Floats, way: Ints, columns: int, ways: int) -> Ints:
-    """Number the cells and headings that hops pass, times all ways, plus the way of each."""
+    """Number the cells and headings that hops pass, times the number of ways, plus the way of each.
+
+    A hop goes from ``begin``, (h, 2), metres from the corner of the map, along its ``vector``.
+    """
     moves = np.hypot(*vector.T) > 0.0
     vector = vector[moves]
     begin = begin[moves]

@@ -23,7 +23,10 @@ class Noise:
         self._variances, self._axes = np.linalg.eigh(covariance)
 
     def whitened(self, offsets: Floats, share: float) -> Floats:
-        """Turn what may be noise, (..., m, c), into independent numbers of variance 1."""
+        """Turn what may be noise of a line, (..., m, c), into independent numbers of variance 1.
+
+        ``share`` is the largest of one person in the line's mean; the noise of c axes is alike.
+        """
         variances = self._variances.clip(0.0) * share**2 + self._rounded**2
         return np.asarray(self._axes.T @ offsets / np.sqrt(variances)[:, None])
 
@@ -70,6 +73,7 @@ class KnownTracks:
         if self.times is not None and self.line_times is not None:
             metres_off = np.sqrt(((records - lines[self.labels]) ** 2).mean())
             seconds_off = np.sqrt(((self.times - self.line_times[self.labels]) ** 2).mean())
+            # Equal members are 0 off, of which no ratio is to be had.
             metres_a_second = max(metres_off, 1.0) / max(seconds_off, 1.0)
             records = np.hstack([records, metres_a_second * self.times])
             lines = np.hstack([lines, metres_a_second * self.line_times])
@@ -77,7 +81,8 @@ class KnownTracks:
         self._line_records = lines
         self._square_lengths = np.einsum("nf,nf->n", records, records)
 
-        # The squares of a member's distance from its line: of all its numbers, and of one.
+        # The mean square of a member's distance from its line: of all its numbers; and of one, by
+        # which others are divided, so it is never 0.
         self.member_squares = float(((records - lines[self.labels]) ** 2).sum(axis=1).mean())
         self.number_squares = max(self.member_squares / records.shape[1], 1.0)
 
@@ -97,7 +102,7 @@ class KnownTracks:
 
 
 def groups_drawn(labels: Ints, seed: int) -> list[Ints]:
-    """Draw groups of any size, and the order of their members: the first is hidden."""
+    """Draw groups of any size, and the order of their members, row numbers: the first is hidden."""
     random = np.random.default_rng(seed)
     members = members_of_groups(labels)
     groups = targets_drawn(len(members), random)

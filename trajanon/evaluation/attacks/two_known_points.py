@@ -68,7 +68,8 @@ def known_points(
         knows = f"{knows}, and when it was there"
         within += f" and {time_tolerance / MINUTE:g} min"
     knows = f"{knows}, {within}"
-    return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
+    is_sample = len(targets) < n
+    return Attack(name, knows, published, targets, rates, line_rates, worst, sampled=is_sample)
 
 
 def _passing_lines(
@@ -121,13 +122,14 @@ def _chances_by_pairs(
     of the subject.
     """
     rows = published.row_counts[line]
-    rows_of_subject = published.rows_held(published.owners[[target] * len(line)], line)
+    owner = np.full(len(line), published.owners[target])
+    rows_of_subject = published.rows_held(owner, line)
     rows_of_line = rows * (line == published.labels[target])
 
     points = len(square_metres)
-    counts_of_pairs = [np.zeros((3, 0))]
+    counts_of_pairs = [np.zeros((3, 0))]  # of rows of lines passing both points: as named below
     for point in range(points - 1):
-        # Of pairs of this point and a later one; finite where a line passes both.
+        # Of pairs of this point and a later one, (pairs, lines); finite where a line passes both.
         sums = square_metres[point] + square_metres[point + 1 :]
         least = sums.min(axis=1, initial=np.inf, keepdims=True)
 

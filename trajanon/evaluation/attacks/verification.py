@@ -20,7 +20,9 @@ from trajanon.grouping.k_promise import member_weights
 
 _FEWEST_NEAR = 60  # trajectories that may be members of a line, at least; and three times its size
 _STARTS = 4  # sets from which the adversary starts
-_WEIGHT_OF_NEARNESS = 0.1  # of a member's distance; 0.5 if its points were independent
+# By how much the logarithm of a likelihood falls with a member's squared distance from the line, in
+# variances; 0.5 if its points were independent.
+_WEIGHT_OF_NEARNESS = 0.1
 _SURE = 0.95  # chance from which on a line counts as verified
 _UNLIKELY = 4.0  # standard deviations from which on a remainder is too much to be noise
 _LINES_PER_TASK = 10
@@ -72,12 +74,16 @@ def verification(published: Published, movement: Movement, *, seed: int = 0) -> 
 
 
 def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints, bool]:
-    """Find the likeliest members of a line, and whether the adversary is sure of them."""
+    """Find the likeliest members of a line, row numbers; and whether the adversary is sure of them.
+
+    Where there are too few people near, those that are near are the guess, and not sure.
+    """
     size = int(tracks.group_sizes[line])
     near = tracks.nearest(line, max(_FEWEST_NEAR, 3 * size))
     owners = tracks.owners[near]
 
-    # Where there are fewer people than trajectories, somebody is in it twice.
+    # Where there are fewer people than trajectories, somebody is in it twice. Else sets begin with
+    # the nearest trajectory of each owner. Either way the nearest come first.
     are_different_people = bool(tracks.people[line] == size)
     starts = np.arange(len(near))
     if are_different_people:
@@ -98,7 +104,7 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     # What the mean of the members leaves of the line must be noise of the size that is usual.
     weights = member_weights(np.zeros(size, dtype=np.int64), people[best])
     square_noise = float(((weights @ candidates.noise[best]) ** 2).sum())
-    usual_square = candidates.noise.shape[1]  # a sum of squares of variance 1
+    usual_square = candidates.noise.shape[1]  # a sum of squares of variance 1: chi-squared
     fits = square_noise <= usual_square + _UNLIKELY * np.sqrt(2.0 * usual_square)
     return near[best], fits and are_certain
 
@@ -108,7 +114,8 @@ def _likeliest_set(
 ) -> tuple[Ints, bool]:
     """Search from several starts for the likeliest set of candidates, as places among them.
 
-    And tell whether all others tried are together less likely than 5 %.
+    And check whether all others tried are together less likely than 5 %. ``starts`` are candidates;
+    the search begins with the first ``size`` of these, then from the second on, and so on.
     """
     best = starts[:size]
     best_logarithm = -np.inf
@@ -128,7 +135,7 @@ def _likeliest_set(
     best_people = set(owners[best].tolist())
     far = [logarithm for people, logarithm in logarithms.items() if len(people - best_people) > 2]
     others = others_of_best + float(np.exp(np.array(far) - best_logarithm).sum())
-    return best, others < (1.0 - _SURE) / _SURE
+    return best, others < (1.0 - _SURE) / _SURE  # as odds: the best set counts 1
 
 
 def _noise_needed(tracks: KnownTracks, movement: Movement, line: int, rows: Ints) -> Floats:
