@@ -125,8 +125,7 @@ def _lay_on_roads(lines: Floats, ends: Floats, roads: str) -> None:
         way = [goal]
         while node_before[way[-1]] >= 0:
             way.append(node_before[way[-1]])
-        has_way = way[-1] == start and start != goal
-        if has_way:
+        if way[-1] == start and start != goal:
             line[:] = along(nodes[way[::-1]], len(line)) / scale
 
 
