@@ -11,7 +11,7 @@ from trajanon.extract.points import Points
 from trajanon.trajectories.geodesy import metres_between
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
-_BY_ACCIDENT = 0.1  # share of points that may have the minute of others: some rows come twice
+_BY_ACCIDENT = 0.1  # share of points that may have the minute of others: rows may come twice
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
 
@@ -69,7 +69,7 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     is_new_time = points.follows & ~shares_time
     seconds_since = np.full(len(points), np.inf)  # from the time before
     seconds_since[is_new_time] = np.diff(points.time, prepend=np.nan)[is_new_time]
-    step = np.minimum.reduceat(seconds_since, first)  # of each piece
+    step = np.minimum.reduceat(seconds_since, first)  # the least of each piece
     is_coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
 
     # Points that repeat one of their minute are no others, where many share a minute.
@@ -88,9 +88,9 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
 
     # Points of one time follow one another; the first of them keeps it.
     begin = np.flatnonzero(~_shares_time(points))
-    size = np.diff(begin, append=len(points))
-    of_one_time = np.repeat(size, size)
-    share = (np.arange(len(points)) - np.repeat(begin, size)) / of_one_time
+    point_count = np.diff(begin, append=len(points))  # of each time
+    of_one_time = np.repeat(point_count, point_count)
+    share = (np.arange(len(points)) - np.repeat(begin, point_count)) / of_one_time
     moved = (step_of_point > 0.0) & (of_one_time > 1)
     return replace(points, time=points.time + share * step_of_point), int(moved.sum())
 
@@ -124,7 +124,7 @@ def drop_strays(points: Points, rules: Rules) -> Points:
         return points
     lat, lon, time = points.lat, points.lon, points.time
 
-    fast = np.zeros(len(points), dtype=np.bool_)
+    fast = np.zeros(len(points), dtype=np.bool_)  # of the hop that ends at each point
     fast[points.hop_ends] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
 
     # Too fast from the fix before and to the one after, which are near enough to each other.

@@ -9,7 +9,7 @@ kept and compared in the same way. Of recordings without times, those with as ma
 begin and end at the same places, are compared at some of these.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
 from typing import TypeVar
@@ -19,9 +19,9 @@ import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
 from trajanon.common.glibc_memory import return_free_memory
-from trajanon.common.hashing import bits_mixed, hashes_of
+from trajanon.common.hashing import hashes_of
 from trajanon.extract.points import Points, greatest_of
-from trajanon.trajectories.geodesy import DEGREE, EQUATOR, cells, in_space, wrapped
+from trajanon.trajectories.geodesy import DEGREE, cells, in_space, wrapped
 
 WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ in rounding alone
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding
@@ -47,6 +47,9 @@ _SOUGHT_AT_ONCE = 50_000  # recordings without times: their pairs lie in memory 
 _TOO_FEW_POINTS = 4  # recordings without times that are compared have more
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
+_CELL = 2.01 * _NEAR
+"""Metres; wider than the squares of `_corners`, so that whatever lies within _NEAR of a place lies
+in the cell of a corner."""
 _SURE = 1.01  # a factor: as metres are measured on planes
 _COMPARED_AT_ONCE = 50_000  # places, or pairs of recordings without times
 
@@ -63,13 +66,17 @@ class _Recorded:
 
 @dataclass(frozen=True, eq=False)
 class _Sightings:
-    """Where and when recordings were: a batch of them, or all."""
+    """Where and when recordings were: a batch of them, or all.
+
+    Times are slots, whole numbers since 1970: of `_SLOT` seconds where places are kept at the times
+    that all share, and of one second where fixes are kept.
+    """
 
     slot: Ints  # the time of each place, (p,), rising in each recording
     where: Ints  # latitude and longitude in 1e-7 degrees, (p, 2)
-    speed: Floats  # metres a second to the north and to the east, (p, 2)
+    velocity: Floats  # metres a second to the north and to the east, (p, 2)
     places: Ints  # how many each recording has, (n,)
-    step: Ints  # slots from one to the next, (n,)
+    step: Ints  # slots from one place of a recording to its next, (n,)
 
     @cached_property
     def start(self) -> Ints:
@@ -87,17 +94,20 @@ class _Sightings:
         return self.key(self.recording, self.slot)
 
     @staticmethod
-    def key(recording: Ints, slot: Ints) -> Ints:
-        """Return a number for a recording and a slot."""
-        return (recording << 33) + slot + (1 << 31)
+    def key(number: Ints, slot: Ints) -> Ints:
+        """Return one number for that of a recording or subject, and a slot.
+
+        Slots have 32 bits with their sign, and are moved to 0 and more; those moved by hours
+        between clocks need one bit more. So no slot of one number has a key of another's.
+        """
+        return (number << 33) + slot + (1 << 31)
 
     @cached_property
     def moves(self) -> Bools:
         """Mark the recordings that are long enough to be compared with others, (n,)."""
-        moves = self.places > 0
-        start, where = self.start[moves], self.where / _DIGITS
-        south_west, north_east = (far.reduceat(where, start) for far in (np.minimum, np.maximum))
-        moves[moves] = np.abs(_metres(south_west, north_east)).max(axis=1) >= LEAST_WAY
+        has_places = self.places > 0
+        moves = np.zeros(len(self.places), dtype=np.bool_)
+        moves[has_places] = _extents(self.where, self.start[has_places]) >= LEAST_WAY
         return moves
 
 
@@ -107,8 +117,9 @@ _Batch = TypeVar("_Batch", _Recorded, _Sightings)
 def _joined(batches: list[_Batch]) -> _Batch:
     """Put batches together, in their place, for the memory."""
     if len(batches) > 1:
-        columns = zip(*(vars(batch).values() for batch in batches), strict=True)
-        batches[:] = [type(batches[0])(*map(np.concatenate, columns))]
+        names = [field.name for field in fields(batches[0])]
+        columns = (np.concatenate([getattr(batch, name) for batch in batches]) for name in names)
+        batches[:] = [type(batches[0])(*columns)]
     return batches[0]
 
 
@@ -121,7 +132,7 @@ class Repeats:
 
     def find(self, points: Points, subject: Ints) -> Bools:
         """Mark the recordings of a batch that have the points of one before, in any order."""
-        hashes = bits_mixed(hashes_of(points.lat, points.lon, points.time))
+        hashes = hashes_of(points.lat, points.lon, points.time)
         different = pd.DataFrame({"trace": points.trace, "point": hashes}).drop_duplicates()
         of_traces = different.groupby("trace")["point"]
         # The sum of the hashes of a recording's points; one point many people may have recorded.
@@ -147,8 +158,8 @@ class Places:
     def add(self, cleaned: Points, given: Points, subject: Ints) -> None:
         """Remember where recordings were, by their points cleaned, and as they were given."""
         n = len(subject)
-        first, size = cleaned.pieces
-        duration = np.full(n, np.nan)
+        first, size = cleaned.pieces  # each recording is one piece still
+        duration = np.full(n, np.nan)  # of those without points
         duration[cleaned.trace[first]] = cleaned.time[first + size - 1] - cleaned.time[first]
         fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
@@ -164,8 +175,9 @@ class Places:
         for batches_of_sightings, unit in ((self._slots, _SLOT), (self._fixes, 1)):
             sightings = _joined(batches_of_sightings)
             near = _near_in_time(sightings, recorded, unit)
-            costs = np.cumsum(sightings.places[near[:, 0]])
-            batches = np.split(near, np.flatnonzero(np.diff(costs // _COMPARED_AT_ONCE)) + 1)
+            places_so_far = np.cumsum(sightings.places[near[:, 0]])  # of the shorter one of each
+            is_last_of_batch = np.diff(places_so_far // _COMPARED_AT_ONCE)
+            batches = np.split(near, np.flatnonzero(is_last_of_batch) + 1)
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
 
@@ -173,19 +185,29 @@ class Places:
         """Return the subjects who are, again and again, at two places at one time."""
         sightings = _joined(self._slots)
         subject = _joined(self._recorded).subject[sightings.recording]
-        slot = sightings.slot
-        shared = np.flatnonzero(slot % _MINUTE == 0)
-        key = sightings.key(subject[shared], slot[shared])
+        # Recordings of all steps have places at whole minutes.
+        shared = np.flatnonzero(sightings.slot % _MINUTE == 0)
+        key = sightings.key(subject[shared], sightings.slot[shared])
         order = np.argsort(key, kind="stable")
-        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))  # of each subject and time
         if len(first) == len(order):
             return np.empty(0, np.int64)
 
-        where = sightings.where[shared[order]] / _DIGITS
-        reach = _metres(np.minimum.reduceat(where, first), np.maximum.reduceat(where, first))
-        far = order[first[np.abs(reach).max(axis=1) > TWO_PLACES]]
-        who, how_often = np.unique(subject[shared[far]], return_counts=True)
+        extents = _extents(sightings.where[shared[order]], first)
+        far_apart = order[first[extents > TWO_PLACES]]
+        who, how_often = np.unique(subject[shared[far_apart]], return_counts=True)
         return np.asarray(who[how_often >= MANY])
+
+
+def _extents(where: Ints, first: Ints) -> Floats:
+    """Measure the longer side in metres of the boxes around groups of places, (groups,).
+
+    Each group, of places in 1e-7 degrees, (p, 2), goes from its first to the next one's.
+    """
+    degrees = where / _DIGITS
+    south_west = np.minimum.reduceat(degrees, first)
+    north_east = np.maximum.reduceat(degrees, first)
+    return np.asarray(np.abs(_metres(south_west, north_east)).max(axis=1))
 
 
 def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
@@ -195,27 +217,28 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     # Short recordings have places more often.
     step = np.select([duration < _SHORTEST, duration < _SHORT], [1, 2], _MINUTE)
 
-    # Each hop has the slots from its first fix on, up to its second.
+    # Each hop, known by the row of its second fix, has the times from its first fix on, up to that.
     hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _LATEST))
-    seconds = time[hop] - time[hop - 1]
-    hop = hop[(seconds > 0.0) & (seconds <= _LONGEST_HOP)]
-    slots = step[cleaned.trace[hop]]
-    begin = np.ceil(time[hop - 1] / (slots * _SLOT)).astype(np.int64)
-    count = np.ceil(time[hop] / (slots * _SLOT)).astype(np.int64) - begin
-    slot = places_of_spans(begin, count) * np.repeat(slots, count)
+    hop_seconds = time[hop] - time[hop - 1]
+    hop = hop[(hop_seconds > 0.0) & (hop_seconds <= _LONGEST_HOP)]
+    step_of_hop = step[cleaned.trace[hop]]
+    begin = np.ceil(time[hop - 1] / (step_of_hop * _SLOT)).astype(np.int64)  # in steps
+    count = np.ceil(time[hop] / (step_of_hop * _SLOT)).astype(np.int64) - begin
+    slot = places_of_spans(begin, count) * np.repeat(step_of_hop, count)
 
     # Where it was then, on the straight way between the two fixes.
-    hop = np.repeat(hop, count)
-    seconds = time[hop] - time[hop - 1]
-    share = (slot * _SLOT - time[hop - 1]) / seconds
+    after = np.repeat(hop, count)
+    before = after - 1
+    seconds = time[after] - time[before]
+    share = (slot * _SLOT - time[before]) / seconds
     fixes = np.column_stack([cleaned.lat, cleaned.lon])
-    where = fixes[hop - 1] + _degrees_off(fixes[hop - 1], fixes[hop]) * share[:, None]
+    where = fixes[before] + _degrees_off(fixes[before], fixes[after]) * share[:, None]
 
     return _Sightings(
         slot=slot.astype(np.int32),
         where=_in_digits(where),
-        speed=(_metres(fixes[hop - 1], fixes[hop]) / seconds[:, None]).astype(np.float32),
-        places=np.bincount(cleaned.trace[hop], minlength=len(duration)),
+        velocity=(_metres(fixes[before], fixes[after]) / seconds[:, None]).astype(np.float32),
+        places=np.bincount(cleaned.trace[after], minlength=len(duration)),
         step=step,
     )
 
@@ -226,32 +249,41 @@ def _fixes_of(cleaned: Points, is_sparse: Bools) -> _Sightings:
     trace = cleaned.trace[fix]
     slot = np.rint(cleaned.time[fix]).astype(np.int32)
 
-    # Of a second the first one.
-    once = np.append(True, (np.diff(slot) != 0) | (np.diff(trace) != 0))[: len(fix)]
-    fix = fix[once]
+    # Cut to their number, as there may be no fixes.
+    is_first = np.append(True, (np.diff(slot) != 0) | (np.diff(trace) != 0))[: len(fix)]
+    fix = fix[is_first]  # of a second
     return _Sightings(
-        slot=slot[once],
+        slot=slot[is_first],
         where=_in_digits(np.column_stack([cleaned.lat[fix], cleaned.lon[fix]])),
-        speed=np.zeros((len(fix), 2), np.float32),  # a late clock moves no fix
-        places=np.bincount(trace[once], minlength=len(is_sparse)),
+        velocity=np.zeros((len(fix), 2), np.float32),  # a late clock moves no fix
+        places=np.bincount(trace[is_first], minlength=len(is_sparse)),
         step=np.ones(len(is_sparse), np.int64),
     )
 
 
 def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:
-    """Count the points of each recording, and take some, at equal shares of their number."""
+    """Count the points of each recording, (n,), and pick some at equal shares of their number.
+
+    Those picked are in 1e-7 degrees, (n, _SIGNS, 2).
+    """
     points = np.bincount(given.trace, minlength=n)
     if not len(given):
         return points, np.zeros((n, _SIGNS, 2), np.int32)
     shares = np.linspace(0.0, 1.0, _SIGNS) * np.maximum(points - 1, 0)[:, None]
     place = (np.cumsum(points) - points)[:, None] + np.rint(shares).astype(np.int64)
+    # A recording without points gets another's, which are never compared.
     place = np.minimum(place, len(given) - 1)
     return points, _in_digits(np.stack([given.lat[place], given.lon[place]], axis=-1))
 
 
 def _corners(where: Floats, reach: float) -> list[Floats]:
-    """Return the corners of squares around places: what is within reach shares a cell with one."""
+    """Return the four corners of a square around each place, all as places in degrees, (n, 2).
+
+    What is within ``reach`` metres of a place shares a cell with a corner, as cells are wider than
+    the square.
+    """
     north = reach / DEGREE
+    # At the poles, a degree of longitude has no metres.
     east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
     sides = product((-north, north), (-east, east))
     return [where + np.column_stack(np.broadcast_arrays(*side)) for side in sides]
@@ -260,83 +292,87 @@ def _corners(where: Floats, reach: float) -> list[Floats]:
 def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     """Find recordings of two subjects near each other at one time: both, and slots apart, (m, 3).
 
-    A slot has so many seconds as the unit.
-    Each is looked for where the fewest others are, a long one in each of its halves. The first of
-    two has no more places than the second.
+    A slot has as many seconds as the unit. Each recording is looked for where the fewest others
+    are, a long one in each of its halves. The first of two has no more places than the second.
     """
-    hour = 3_600 // unit
-    late = LATE // unit
+    hour = 3_600 // unit  # slots
+    late = LATE // unit  # 0 of 10 s: clocks of copies that differ by less have the same slots
     most_apart = CLOCKS * hour + late
 
-    few = FEW if unit > 1 else 1
-    place, is_rare = _listed_places(sightings, few)
+    # Copies share FEW places one after the other, one of them listed; of fixes all are.
+    listed_every = FEW if unit > 1 else 1
+    place, lists_all = _listed_places(sightings, listed_every)
     recording = sightings.recording[place]
     slot = sightings.slot[place].astype(np.int64)
     where = sightings.where[place] / _DIGITS
 
-    def keys(square: Ints, slot: Ints, shift: int) -> Hashes:
+    def keys(square: Ints, slot: Ints, clock: int = 0, shift: int = 0) -> Hashes:
         """Hash the square of a place, the time of the hour, and the span of hours it is in.
 
         Spans are so long that two places at most so far apart as clocks are lie in one, with a
-        shift to either side.
+        shift to either side. A late clock moves the time of the hour, but not the span.
         """
         span = (slot + shift) // (2 * most_apart + 1)
-        return hashes_of(square.astype(np.float64), (span * hour + slot % hour).astype(np.float64))
+        time = span * hour + (slot + clock) % hour
+        return hashes_of(square.astype(np.float64), time.astype(np.float64))
 
-    # The places to look at: of those with few others around, one in each half.
-    key = keys(cells(where, 2.01 * _NEAR), slot, 0)
+    # The places to look at: of those with few others around, one in each half. Short recordings,
+    # and all of fixes, have no halves: their steps are below a minute's.
+    key = keys(cells(where, _CELL), slot)
     by_key = np.argsort(key)
-    others_around = _equal_to_each(key, by_key)
+    others_around = _counts_of_equal(key, by_key)
     half = 2 * (place - sightings.start[recording]) // sightings.places[recording]
     half[sightings.step[recording] < _MINUTE] = 0
-    pace = np.hypot(*sightings.speed[place].T)
+    speed = np.hypot(*sightings.velocity[place].T)
 
-    # Each is looked for at a place that recordings of each step list, if it has one.
+    # Each is looked for at a place that recordings of each step list, if it has one: at one that is
+    # not too fast, and of these, as the last key counts first, where the fewest others are.
     owner = 2 * recording + half
     sought_by_step = [place[:0]]
     for step in np.unique(sightings.step).tolist():
-        shared = np.flatnonzero((slot % (few * step) == 0) | is_rare)
-        best = greatest_of(owner[shared], -others_around[shared], pace[shared] <= _FASTEST)
+        shared = np.flatnonzero((slot % (listed_every * step) == 0) | lists_all)
+        best = greatest_of(owner[shared], -others_around[shared], speed[shared] <= _FASTEST)
         sought_by_step.append(shared[best])
     sought = np.unique(np.concatenate(sought_by_step))
     sought = sought[sightings.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
-    squares = [cells(corner, 2.01 * _NEAR) for corner in _corners(where[sought], _NEAR)]
+    squares = [cells(corner, _CELL) for corner in _corners(where[sought], _NEAR)]
     keys_near = [
-        keys(square, slot[sought] + clock, shift - clock)
+        keys(square, slot[sought], clock, shift)
         for square in squares
         for shift in (-most_apart, most_apart)
         for clock in range(-late, late + 1)
     ]
-    row, second = _equal(np.concatenate(keys_near), key, by_key)
-    first = np.tile(sought, len(keys_near))[row]
+    row, second = _rows_of_equal(np.concatenate(keys_near), key, by_key)
+    first = np.tile(sought, len(keys_near))[row]  # this and the second are rows of listed places
     apart = slot[second] - slot[first]
     metres = np.hypot(*_metres(where[first], where[second]).T)
     subject = recorded.subject[recording]
 
-    is_near = metres <= np.minimum(WIDE + LATE * pace[first], _NEAR)
+    is_near = metres <= np.minimum(WIDE + LATE * speed[first], _NEAR)
     is_near &= (np.abs(apart) <= most_apart) & (subject[first] != subject[second])
     pairs = np.column_stack([recording[first], recording[second], apart])[is_near]
     return _each_pair_once(pairs, sightings.places)
 
 
-def _listed_places(sightings: _Sightings, few: int) -> tuple[Ints, Bools]:
-    """Return the places by which recordings are found; mark those of recordings without usual ones.
+def _listed_places(sightings: _Sightings, listed_every: int) -> tuple[Ints, Bools]:
+    """Return the places by which recordings are found; mark those of recordings that list all.
 
-    Of ``few`` places one after the other one is listed. A short recording lists more than a long
-    one, as it shares fewer of the rare places with another of short steps. A recording that has
+    Of ``listed_every`` places one after the other one is listed, at a time that is usual for the
+    step of its recording. One of short steps lists more places than one of long steps: two such
+    recordings may overlap briefly, and share no place that a long one would list. A recording with
     places at no usual time lists all.
     """
-    is_usual = sightings.slot % (few * sightings.step)[sightings.recording] == 0
+    is_usual = sightings.slot % (listed_every * sightings.step)[sightings.recording] == 0
     has_usual = np.bincount(sightings.recording, is_usual, len(sightings.places)) > 0.0
-    is_rare = ~has_usual[sightings.recording]
-    place = np.flatnonzero(is_usual | is_rare)
-    return place, is_rare[place]
+    lists_all = ~has_usual[sightings.recording]
+    place = np.flatnonzero(is_usual | lists_all)
+    return place, lists_all[place]
 
 
-def _equal_to_each(key: Hashes, by_key: Ints) -> Ints:
-    """Count the keys that are equal to each, itself among them; ``by_key`` sorts them."""
+def _counts_of_equal(key: Hashes, by_key: Ints) -> Ints:
+    """Count the keys that are equal to each, itself among them, (n,); ``by_key`` sorts them."""
     number = np.empty(len(key), np.int64)
     number[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
     return np.bincount(number)[number]
@@ -346,7 +382,7 @@ def _each_pair_once(pairs: Ints, places: Ints) -> Ints:
     """Put the recording with fewer places first in each pair, (m, 3), and drop repeated pairs."""
     size = places[pairs[:, :2]]
     turned = (size[:, 0] > size[:, 1]) | ((size[:, 0] == size[:, 1]) & (pairs[:, 0] > pairs[:, 1]))
-    pairs[turned] = pairs[turned][:, [1, 0, 2]] * [1, 1, -1]
+    pairs[turned] = pairs[turned][:, [1, 0, 2]] * [1, 1, -1]  # as many slots apart, backwards
     return np.asarray(pd.DataFrame(pairs).drop_duplicates())
 
 
@@ -359,6 +395,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     slot = sightings.slot[place] + apart[pair]
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
+        """Add up the values of the places of each pair, (m,)."""
         return np.bincount(pair, values, len(pairs)).astype(np.float64, copy=False)
 
     # Places at a time at which the longer one may have one, and those at which it has.
@@ -368,24 +405,27 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     key = sightings.key(longer[pair], slot)
     of_longer = np.minimum(np.searchsorted(sightings.keys, key), len(sightings.keys) - 1)
     common = sightings.keys[of_longer] == key
-    share = total(pair, inside) / count
+    share_inside = total(pair, inside) / count
     missing = total(pair, expected & ~common)
-    pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]
+    pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]  # from here on
 
-    # One clock is late by as much everywhere, and that is all that may be between them.
+    # One clock is late by as much everywhere, and that is all that may be between them: by so many
+    # seconds as leave the least squares of metres, and by none where both stand still.
     off = _metres(sightings.where[of_shorter] / _DIGITS, sightings.where[of_longer] / _DIGITS)
-    pace = (sightings.speed[of_shorter] + sightings.speed[of_longer]) / 2.0
-    late = total(pair, (off * pace).sum(axis=1))
-    late /= np.maximum(total(pair, (pace**2).sum(axis=1)), 1e-9)
-    metres = np.hypot(*(off - np.clip(late, -LATE, LATE)[pair, None] * pace).T)
+    velocity = (sightings.velocity[of_shorter] + sightings.velocity[of_longer]) / 2.0
+    late = total(pair, (off * velocity).sum(axis=1))
+    late /= np.maximum(total(pair, (velocity**2).sum(axis=1)), 1e-9)
+    metres = np.hypot(*(off - np.clip(late, -LATE, LATE)[pair, None] * velocity).T)
     shared = total(pair, np.ones(len(pair)))  # all places in common
     wide = total(pair, metres <= WIDE)
     narrow = total(pair, metres <= NARROW)
 
-    fixes = np.minimum(recorded.fixes[shorter] * share, recorded.fixes[longer])
+    # Places between two fixes are interpolated, and prove no more than the fixes do.
+    fixes = np.minimum(recorded.fixes[shorter] * share_inside, recorded.fixes[longer])
     copies = (wide >= SHARE * shared) & (np.minimum(wide, fixes) >= MANY)
 
-    # From station to station many go in as many minutes, at some hour.
+    # A ride known by two fixes, from station to station, looks like others at other hours: with
+    # fewer than FEW fixes only one at the same time is a copy.
     enough = (recorded.fixes[shorter] >= FEW) | (apart == 0)
     copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
     if unit == 1:
@@ -394,7 +434,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
         copies |= (wide >= SHARE * shared) & (exact >= FEW)
 
     # And that over half of the shorter one; the longer one may lack a fifth of the places.
-    return np.asarray(copies & (share >= 0.5) & (missing * SHARE <= shared * (1.0 - SHARE)))
+    return np.asarray(copies & (share_inside >= 0.5) & (missing * SHARE <= shared * (1.0 - SHARE)))
 
 
 def _alike_without_times(recorded: _Recorded) -> Ints:
@@ -408,27 +448,31 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     untimed = comparable[is_untimed]
-    signs_in_columns = recorded.signs[untimed].reshape(-1, 2 * _SIGNS).T
-    hashes = hashes_of(recorded.points[untimed], *signs_in_columns)
-    del signs_in_columns
+    signs_in_rows = recorded.signs.reshape(-1, 2 * _SIGNS)
+    hashes = hashes_of(recorded.points[untimed], *signs_in_rows[untimed].T)
     _, first, equal = np.unique(hashes, return_index=True, return_inverse=True)
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
     untimed = untimed[first]
 
-    def axes(recordings: Ints, way: int) -> Floats:
+    def coordinates(recordings: Ints, way: int) -> Floats:
+        """Return what a tree is made of: the signs sought of recordings in space, in metres.
+
+        The way is 1, or -1 for backwards; the shape is (recordings, 3 * signs + 1). On the last
+        axis, recordings with other numbers of points are out of reach.
+        """
         sought = np.arange(_SIGNS)[::way][_SIGNS_SOUGHT]
         signs = recorded.signs[recordings[:, None], sought] / _DIGITS
-        space = in_space(signs.reshape(-1, 2), EQUATOR).reshape(len(recordings), -1)
+        space = in_space(signs.reshape(-1, 2)).reshape(len(recordings), -1)
         return np.column_stack([space, 2.0 * NARROW * recorded.points[recordings]])
 
     candidates = np.concatenate([untimed, comparable[~is_untimed]])
-    tree_of_all = cKDTree(axes(candidates, 1))
+    tree_of_all = cKDTree(coordinates(candidates, 1))
     reach = {"max_distance": _SURE * NARROW, "p": np.inf, "output_type": "ndarray"}
     for part in np.split(untimed, range(_SOUGHT_AT_ONCE, len(untimed), _SOUGHT_AT_ONCE)):
         for way in (1, -1):  # the same way may be written backwards
-            near = cKDTree(axes(part, way)).sparse_distance_matrix(tree_of_all, **reach)
+            near = cKDTree(coordinates(part, way)).sparse_distance_matrix(tree_of_all, **reach)
             pairs = np.column_stack([part[near["i"]], candidates[near["j"]]])
-            pairs = pairs[np.diff(recorded.subject[pairs], axis=1)[:, 0] != 0]
+            pairs = pairs[np.diff(recorded.subject[pairs], axis=1)[:, 0] != 0]  # of two subjects
             for batch in np.split(pairs, range(_COMPARED_AT_ONCE, len(pairs), _COMPARED_AT_ONCE)):
                 signs = recorded.signs[batch] / _DIGITS
                 off = np.hypot(*np.moveaxis(_metres(signs[:, 0, ::way], signs[:, 1]), -1, 0))
@@ -436,12 +480,16 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
     return np.unique(np.concatenate(pairs_found), axis=0)
 
 
-def _equal(sought: Hashes, keys: Hashes, by_key: Ints) -> tuple[Ints, Ints]:
-    """Find equal keys: which of those sought, and which of all, given the order of these."""
+def _rows_of_equal(sought: Hashes, keys: Hashes, by_key: Ints) -> tuple[Ints, Ints]:
+    """Find all pairs of equal keys: the row among those sought, and that among all, (pairs,) each.
+
+    ``by_key`` sorts all keys.
+    """
     row = np.argsort(sought)  # they are found faster in order
-    sought, keys = sought[row], keys[by_key]
-    first, end = (np.searchsorted(keys, sought, side) for side in ("left", "right"))
-    count = end - first
+    sought_in_order = sought[row]
+    keys_in_order = keys[by_key]
+    first = np.searchsorted(keys_in_order, sought_in_order, "left")
+    count = np.searchsorted(keys_in_order, sought_in_order, "right") - first
     return np.repeat(row, count), by_key[places_of_spans(first, count)]
 
 
@@ -460,6 +508,9 @@ def _metres(places: Floats, other_places: Floats) -> Floats:
 
 
 def _in_digits(where: Floats) -> Ints:
-    """Round degrees to whole numbers of 1e-7 degrees; what is no number becomes 0."""
+    """Round degrees to whole numbers of 1e-7 degrees; what is no number becomes 0.
+
+    A place just beyond the antimeridian is set on it: 32 bits hold 214 degrees.
+    """
     on_earth = np.clip(np.nan_to_num(where), -180.0, 180.0)
     return np.rint(on_earth * _DIGITS).astype(np.int32)

@@ -1,7 +1,7 @@
 """Data frames of any library, and collections of movingpandas -> traces."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.csv_and_parquet import traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.rows_to_traces import FIRST
+from trajanon.extract.sources.rows_to_traces import FIRST_ROWS
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import cut
 from trajanon.extract.why_dropped import sentences
@@ -109,10 +109,11 @@ def from_frame(
     if geometry is None:
         if not len(table):
             raise BadInput(f"{_WHAT} has no rows")
-        yield from traces_of_table(
-            list(attributes), attributes[:FIRST], lambda names: iter([attributes[list(names)]]),
-            reading,
-        )  # fmt: skip
+
+        def chunks(names: Sequence[str]) -> Iterator[pd.DataFrame]:
+            yield attributes[list(names)]
+
+        yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
     else:
         yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
     reading.warn_at_the_end()

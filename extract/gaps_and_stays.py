@@ -47,7 +47,7 @@ def _rows_without_fix(points: Points) -> Ints:
     end = points.hop_ends
     rows = np.zeros(len(end), np.int64)
     for trace, times in points.without_fix.items():
-        hops = slice(*np.searchsorted(points.trace[end], [trace, trace + 1]))
+        hops = slice(*np.searchsorted(points.trace[end], [trace, trace + 1]))  # of this trace
         before_start = np.searchsorted(times, points.time[end[hops] - 1])
         before_end = np.searchsorted(times, points.time[end[hops]])
         rows[hops] = before_end - before_start
@@ -89,15 +89,15 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
     clock = time + piece * (time.max() + 2.0 * seconds)
 
-    # From each timed point on, is there a stay? Its last point is the first after the whole time.
+    # From each timed point on, is there a stay? It ends at the first point after the whole time,
+    # which the second round finds. Without such a point in its piece, nobody is known to stay.
+    lat, lon = points.lat, points.lon
     start = np.flatnonzero(timed)
     stays_from = np.ones(len(start), dtype=np.bool_)
     for share in (0.5, 1.0):
         later = np.searchsorted(clock, clock[start] + share * seconds)
         end = np.minimum(later, len(points) - 1)
-        metres = metres_between(
-            points.lat[start], points.lon[start], points.lat[end], points.lon[end]
-        )
+        metres = metres_between(lat[start], lon[start], lat[end], lon[end])
         stays_from &= (later == end) & (piece[end] == piece[start])
         stays_from &= metres <= near
 

@@ -198,9 +198,7 @@ def outside(points: Points, centres: Floats, radius: float) -> Points:
 
 def _extent(points: Points) -> tuple[float, float]:
     """Return metres of way of all pieces, and seconds of those with times."""
-    follows = np.flatnonzero(points.follows)
-    seconds = points.time[follows] - points.time[follows - 1]
-    return float(points.hops.sum()), float(np.nansum(seconds))
+    return float(points.hops.sum()), float(np.nansum(points.hop_seconds))
 
 
 def _write(out: Path, points: Points, inputs: Sequence[Path]) -> None:

@@ -68,9 +68,9 @@ class Rules(Checked):
     True
     """
 
-    spacing: float | None = option(None, "that of the city", least=0.01, most=1_000_000)
+    spacing: float | None = option(None, shown="that of the city", least=0.01, most=1_000_000)
     per_recording: int | None = option(1, least=1, most=1)
-    min_length: float | None = option(None, f"{_LENGTH_OF_TRIPS:g}", least=0, most=1_000_000)
+    min_length: float | None = option(None, shown=f"{_LENGTH_OF_TRIPS:g}", least=0, most=1_000_000)
     points: int = option(30, least=2, most=100_000)
     max_gap: Limit = option("auto", unit="metres", least=0.001)
     max_pause: Limit = option("auto", unit="seconds", least=0.001)

@@ -73,9 +73,11 @@ class Points:
 def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
     """Return the row with the greatest keys among those of each owner, shape (owners,).
 
-    The last key counts first, as in `numpy.lexsort`; of equal rows the first is taken.
+    ``owner`` is the number of the owner of each row, (rows,), and so is each key. The last key
+    counts first, as in `numpy.lexsort`; of equal rows the first is taken.
     """
     order = np.lexsort((-np.arange(len(owner)), *keys, owner))
+    # Cut to their number, as there may be no rows.
     is_last_of_owner = np.append(np.diff(owner[order]) != 0, True)[: len(order)]
     return np.asarray(order[is_last_of_owner])
 

@@ -36,7 +36,8 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     assert rules.spacing is not None
     ways = _Ways(points)
 
-    # How many windows have room on each piece, and places a step apart on those that have any.
+    # How many windows, which share no place, have room on each piece; and how many places lie on
+    # those with room: STEPS to a spacing, so that windows can slide.
     spacings = ways.total / rules.spacing + _FORGIVEN
     windows_on = (np.floor(spacings).astype(np.int64) + 1) // rules.points
     with_room = windows_on > 0
@@ -44,26 +45,28 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     places, times = ways.walk(places_on, rules.spacing / STEPS)
 
     # The places of a piece with room are a run.
-    windows_on = windows_on[with_room]
-    places_on = places_on[with_room]
-    first = np.append(0, np.cumsum(places_on))
-    recording = points.trace[ways.first[with_room]]
+    windows_of_run = windows_on[with_room]
+    places_of_run = places_on[with_room]
+    first = np.append(0, np.cumsum(places_of_run))  # place of each run, and the end of all
+    recording = points.trace[ways.first[with_room]]  # of each run
 
-    run = np.repeat(np.arange(len(windows_on)), windows_on)
-    number = places_of_spans(0, windows_on)  # of a window on its run
+    run = np.repeat(np.arange(len(windows_of_run)), windows_of_run)  # of each window
+    number = places_of_spans(0, windows_of_run)  # of each window on its run
     if rules.per_recording == 1:
-        longest = greatest_of(recording, places_on)
-        in_middle = np.isin(run, longest) & (number == windows_on[run] // 2)
+        # The window in the middle of each recording's longest run.
+        longest = greatest_of(recording, places_of_run)
+        in_middle = np.isin(run, longest) & (number == windows_of_run[run] // 2)
         run = run[in_middle]
         number = number[in_middle]
 
-    start = number * (STEPS * rules.points)
+    start = number * (STEPS * rules.points)  # the first place of each window, counted on its run
     tracks = Tracks(
         points=TrackPoints.of(places),
         first=first,
         run=run,
         start=start,
         times=times,
+        # A single window may slide to any run of its recording.
         recording=recording if rules.per_recording == 1 else None,
     )
 
@@ -89,6 +92,7 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     places = places.reshape(-1, rules.points, 2)
     times = times.reshape(-1, rules.points)
 
+    # Both ends are fixes to the last digit, and not what walking rounds.
     for place, fix in ((0, ways.first[long]), (-1, ways.last[long])):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
@@ -114,14 +118,14 @@ class _Ways:
         self.first, self.size = points.pieces  # the first fix of each piece; its number of fixes
         self.last = self.first + self.size - 1
 
-        grains = np.zeros(len(points), dtype=np.int64)
-        grains[points.hop_ends] = np.rint(points.hops / _GRAIN)
-        grains = np.cumsum(grains)
+        grains_of_hop = np.zeros(len(points), dtype=np.int64)  # of the hop that ends at each fix
+        grains_of_hop[points.hop_ends] = np.rint(points.hops / _GRAIN)
+        grains = np.cumsum(grains_of_hop)
         grains -= np.repeat(grains[self.first], self.size)
         self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
         self.total = self.walked[self.last]  # metres of each piece
 
-        timed = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
+        timed = np.logical_and.reduceat(np.abs(points.time) < _CALENDAR, self.first)
         self.time = np.where(np.repeat(timed, self.size), points.time, np.nan)
 
     def least_hashes(self, owner: Ints, wanted: Ints) -> Hashes:
@@ -144,10 +148,10 @@ class _Ways:
 
         Of each piece are given how many places lie on it, and its step in metres.
         """
-        step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)  # of each fix
+        step_of_fix = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
 
         # How many places of its piece lie before each fix; before the last fix, all.
-        before = np.ceil(self.walked / step)
+        before = np.ceil(self.walked / step_of_fix)
         before = np.minimum(before, np.repeat(places_on, self.size))
         before[self.last] = places_on
 
@@ -160,7 +164,7 @@ class _Ways:
         # How far along its hop, in metres and as a share from 0 to 1.
         fix = self.start[hop]
         length = self._points.hops[hop]
-        metres = np.minimum(number * step[fix] - self.walked[fix], length)
+        metres = np.minimum(number * step_of_fix[fix] - self.walked[fix], length)
         share = metres / np.maximum(length, _NO_LENGTH)
 
         lat, lon = self._points.lat, self._points.lon
@@ -168,5 +172,5 @@ class _Ways:
         place_lon = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
 
         left, reached = self.time[fix], self.time[fix + 1]
-        times = np.minimum(left + share * (reached - left), reached)
+        times = np.minimum(left + share * (reached - left), reached)  # rounding may pass it
         return np.stack([place_lat, place_lon], axis=1), times

@@ -79,7 +79,7 @@ class Cutter:
         size = 0
         for trace in traces:
             gathered.append(trace)
-            size += 1 + len(trace)
+            size += 1 + len(trace)  # many traces without points fill a batch, too
             # A whole trip has few places, however long it is.
             if self.rules.spacing is not None:
                 size += self._most_places(trace, self.rules.spacing) // _PLACES_PER_POINT

@@ -162,6 +162,7 @@ class Circles:
             if min(away) <= self.share_within:
                 return self._ways[away.index(min(away))]
 
+        # Two numbers of 64 bits; `person` keeps them apart from all else that the key draws.
         digest = blake2b(
             cell.to_bytes(8, "little", signed=True), key=self.key, person=b"home zones"
         )
@@ -200,7 +201,10 @@ def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
     radius = circles.radius.circle * _SURE
 
     def from_centres(lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
-        """Return places in metres east and, imaginary, north of both centres of their parts."""
+        """Return places in metres east and, imaginary, north of both centres of their parts.
+
+        The shape is (2, places), a row for each centre.
+        """
         degrees_east = wrapped(lon - centre_lon[:, part])
         degrees_north = lat - centre_lat[:, part]
         return np.asarray(degrees_east * east[:, part] + 1j * (degrees_north * north[:, part]))

@@ -16,7 +16,7 @@ from trajanon.extract.gaps_and_stays import broken, gaps_of, longest_stop, stays
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.why_dropped import FOUND, WHY_LEFT_OUT, Became
-from trajanon.trajectories.geodesy import radii
+from trajanon.trajectories.geodesy import metres_of_degrees
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 
@@ -73,7 +73,7 @@ class Trips:
         why a trip is left out, `became` says.
         """
         trips = len(self.trace)
-        is_shown = np.bincount(points.trace, minlength=trips) > 1
+        is_shown = np.bincount(points.trace, minlength=trips) > 1  # a point alone is no trip
         shown_piece = points.piece
         points, inside = _parts_inside(points, area)
         of_longest, true_ends = _longest_parts(points, inside, trips)
@@ -87,6 +87,7 @@ class Trips:
         is_inside = np.bincount(points.trace, minlength=trips) > 1
         if boxes:
             true_ends &= ~_near_sides(points, boxes, trips)
+        # A part is one piece: where the pieces that were shown differ, a gap lies in it.
         after_gap = points.follows
         after_gap[1:] &= np.diff(shown_piece) != 0
         self._has_gap[points.trace[after_gap]] = True
@@ -129,12 +130,13 @@ def _longest_parts(points: Points, inside: Bools, trips: int) -> tuple[Bools, Bo
     part = np.cumsum(~points.follows) - 1
     length = np.bincount(part[points.hop_ends], points.hops, minlength=len(first))
 
+    # Parts inside go before all others; of a trip that is never inside, no point is marked.
     longest = greatest_of(trip[first], length, inside[first])
     of_longest = np.isin(part, longest[inside[first[longest]]])
 
     ends = np.stack([first, first + size - 1], axis=1)[longest]
     is_end = np.stack([np.diff(trip, prepend=-1) != 0, np.diff(trip, append=-1) != 0], axis=1)
-    true_ends = np.ones((trips, 2), dtype=np.bool_)
+    true_ends = np.ones((trips, 2), dtype=np.bool_)  # of trips without points, too
     true_ends[trip[first[longest]]] = is_end[ends, [0, 1]]
     return of_longest, true_ends
 
@@ -172,7 +174,7 @@ def _near_sides(points: Points, boxes: Sequence[Box], trips: int) -> Bools:
     first, size = points.pieces
     for side, end in enumerate((first, first + size - 1)):
         lat, lon, trip = points.lat[end], points.lon[end], points.trace[end]
-        north, east = (np.radians(metres) for metres in radii(np.radians(lat)))
+        north, east = metres_of_degrees(lat).T
 
         for box in boxes:
             metres_north = np.minimum(lat - box.south, box.north - lat) * north

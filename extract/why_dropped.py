@@ -24,7 +24,10 @@ _WINDOWS = (
 
 
 class Became(IntEnum):
-    """What became of a recording: the greatest that holds for any part of it."""
+    """What became of a recording: the greatest that holds for any part of it.
+
+    The later a step is that leaves a part out, the greater; `why_trips_left_out.csv` has the words.
+    """
 
     REPEATED = 0
     ONE_PLACE = 1
@@ -70,9 +73,9 @@ Counters of readers may say more in brackets.
 class Cause(NamedTuple):
     """What dropped a part of the source."""
 
-    share: float
-    text: str
-    opening: str = ""  # of a sentence of its own
+    share: float  # of all that was read, or found
+    text: str  # with the way out, as a part of a sentence
+    opening: str = ""  # before the text, where that is a sentence of its own
 
 
 def _causes(provenance: Mapping[str, Any]) -> list[Cause]:

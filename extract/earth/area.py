@@ -17,7 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular, table_beside
-from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
+from trajanon.trajectories.geodesy import SHORT_DEGREE, metres_of_degrees
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -195,7 +195,7 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     # latitude nearest to a pole.
     _, south, _, north = shapely.bounds(places).T
     highest = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
-    east = np.radians(radii(np.radians(np.minimum(highest, 90.0 - 1e-6)))[1])
+    east = metres_of_degrees(np.minimum(highest, 90.0 - 1e-6))[:, 1]  # at a pole it has none
     scale = np.stack([east, np.full(len(places), SHORT_DEGREE)], axis=1)
 
     # The shapes in metres, made wider, and in degrees again.
@@ -211,6 +211,7 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     turned = [shapely.transform(over, partial(np.add, (turn, 0.0))) for turn in (-360.0, 360.0)]
     earth = shapely.box(-180.0, -90.0, 180.0, 90.0)
     parts = shapely.get_parts(shapely.intersection(np.concatenate([shapes, *turned]), earth))
+    # Shapes that touch the border of the map from outside leave lines and points there.
     return np.asarray(parts[shapely.get_dimensions(parts) == 2])
 
 
@@ -347,7 +348,7 @@ def read_shapes(path: Path, what: str, *, attributes: bool) -> "GeoDataFrame":
                 table = pyogrio.read_dataframe(path, columns=None if attributes else [])
     except Exception as error:  # damaged files make geopandas raise anything
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        reason = reason.partition(".;")[0][:200]
+        reason = reason.partition(".;")[0][:200]  # behind it stands advice for programmers
         raise FileProblem(f"cannot read {path} as {what}: {reason}") from error
 
     if len(layers) > 1:

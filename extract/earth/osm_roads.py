@@ -99,9 +99,7 @@ def roads_to_follow(
     segments: list[tuple[int, int, int, float]] = []  # its tail, its head, its way, how dear it is
     passable: list[tuple[bool, bool]] = []  # whether from tail to head, and from head to tail
     tags: dict[int, tuple[str, str]] = {}  # kind and name of each way
-    waits: dict[
-        int, float
-    ] = {}  # seconds, by the id of nodes with a `highway` tag, as signals have
+    waits: dict[int, float] = {}  # seconds, by the id of each node with a `highway` tag
     nodes_and_ways = EntityFilter(osm.NODE | osm.WAY)
     for thing in objects(pbf, nodes_and_ways, KeyFilter("highway"), locations=True):
         if isinstance(thing, osm.Node):

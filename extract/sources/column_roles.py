@@ -93,6 +93,7 @@ def _holds_only(letters: set[str], values: pd.Series) -> bool:
 def _is_zone(head: TableHead, name: str) -> bool:
     """Return whether a column holds time zones."""
     column = head[name]
+    # Numbers in a column called zone may be of parts of a town.
     are_places = plain(name) == "zone" and not np.isnan(column.numbers).all()
     return not are_places and are_zones(column.coded.values)
 

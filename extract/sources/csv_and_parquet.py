@@ -38,7 +38,7 @@ from trajanon.extract.sources.column_roles import known_as, plain
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
-from trajanon.extract.sources.rows_to_traces import FIRST, traces_of_points
+from trajanon.extract.sources.rows_to_traces import FIRST_ROWS, traces_of_points
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, refuse_doubles
 from trajanon.files.arrow import reading as read_errors
@@ -148,7 +148,8 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
         damaged: dict[str, FileProblem] = {}
         for name in (field.name for field in schema if not pa.types.is_nested(field.type)):
             try:
-                first_rows[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
+                without_rows = pd.DataFrame(columns=[name])
+                first_rows[name] = next(chunks([name], FIRST_ROWS), without_rows)[name]
             except FileProblem as error:
                 damaged[name] = error
 
@@ -218,6 +219,7 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     if rows and len(rows[0]) == len(names) + 1 and not rows[0][-1]:  # a separator ends each row
         names.append("")
 
+    # Between commas, a number with a decimal comma stands in quotes.
     may_have_commas = separator != "," or any('"' in text for text in texts[above:])
     decimal = "."
     if may_have_commas and has_decimal_commas(chain.from_iterable(rows)):
@@ -274,6 +276,7 @@ def read_columns(
             text = _with_whole_row(text + stream.readline(), stream)
             part = first if first and first.text == text else _parsed(text, layout, names)
             rows = part.rows[list(names)]
+            # A quick look first: a repeated header has the longest name, too.
             if max(layout.names, key=len).encode() in text:
                 rows = _without_headers(rows, layout, reading)
             row_count += len(rows)
@@ -339,7 +342,7 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
         pa_csv.ReadOptions(
             column_names=[str(i) for i in range(len(layout.names))],
             use_threads=False,
-            block_size=len(text) + 1,
+            block_size=len(text) + 1,  # one block, so that no row straddles two
         ),
         pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
         pa_csv.ConvertOptions(
@@ -399,17 +402,18 @@ def _geometries(values: pd.Series, name: str, reading: Reading) -> tuple[NDArray
 def _pairs(values: pd.Series, name: str, example: str, reading: Reading) -> NDArray[np.object_]:
     """Read places that are two numbers, in the order that the name of the column says."""
     pairs = values.astype("string").str.extract(_PAIR)
-    xy = np.column_stack([numbers(pairs[column]) for column in pairs])
-    is_known = np.isfinite(xy).all(axis=1)
+    as_written = np.column_stack([numbers(pairs[column]) for column in pairs])
+    is_known = np.isfinite(as_written).all(axis=1)
     if not is_known.any():
         raise reading.refusal("no places", name=name, example=example[:40])
 
     plain_name = plain(name)
-    lat = plain_name.find("lat")
-    lon = max(plain_name.find("lon"), plain_name.find("lng"))
-    if lat < 0 or lon < 0:
+    lat_begins = plain_name.find("lat")
+    lon_begins = max(plain_name.find("lon"), plain_name.find("lng"))
+    if lat_begins < 0 or lon_begins < 0:
         raise reading.refusal("order of coordinates", name=name, example=example)
 
-    points = np.full(len(xy), None, dtype=object)
-    points[is_known] = shapely.points(xy[is_known][:, ::-1] if lat < lon else xy[is_known])
+    points = np.full(len(as_written), None, dtype=object)
+    known = as_written[is_known]
+    points[is_known] = shapely.points(known[:, ::-1] if lat_begins < lon_begins else known)
     return points

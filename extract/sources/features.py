@@ -15,7 +15,7 @@ from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.coordinates import check_degrees, reader_of_longitudes, to_degrees
 from trajanon.extract.sources.reading import OTHER_TIMES, Reading
-from trajanon.extract.sources.rows_to_traces import FIRST, traces_of_points
+from trajanon.extract.sources.rows_to_traces import FIRST_ROWS, traces_of_points
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.trace import Trace
 
@@ -92,7 +92,7 @@ def _of_points(
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
-    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True)
+    column_of = used_columns(list(columns), columns[:FIRST_ROWS], reading, geometry=True)
     if reading.sorted_by_place and "time" not in column_of:
         raise reading.refusal("sorted by place")
 

@@ -105,7 +105,7 @@ def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
             reading.counts[f"files of no known kind ({kind})"] += 1
         elif is_release(path) or is_release(path.parent):
             reading.counts["releases and their counts, which are no traces"] += 1
-        elif b"trajanon" not in footer_of(path):  # or trajectories are no traces
+        elif b"trajanon" not in footer_of(path):  # as files of trajectories have it
             listed.append(file)
     if not listed:
         nothing = f"the folder {folder} holds no file of traces ({', '.join(FORMATS)})"
@@ -216,6 +216,7 @@ def prefetched(
             context = multiprocessing.get_context("spawn")
             pool = ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent)
             at_the_end.callback(pool.shutdown, wait=False, cancel_futures=True)
+            # Beside those that are read as many wait, so that no process does.
             results = results_in_order(lambda file: pool.submit(task, file).result, small, 2 * jobs)
         else:
             # Workers may stand in other folders.

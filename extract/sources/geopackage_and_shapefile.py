@@ -47,7 +47,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     if head.startswith(PARQUET):
         yield from _of_parquet(path, reading)
         return
-    names: list[str | None] = [None]
+    names: list[str | None] = [None]  # of layers: a file of one has no name for it
     if head.startswith(_SQLITE):
         names = _layers_of(path, reading)
     elif head.startswith(_SHAPEFILE):
@@ -93,7 +93,7 @@ def _layers_of(path: Path, reading: Reading) -> list[str | None]:
 
     with _by_gdal(reading.what):
         names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
-    with_recordings = [name for name in _OF_GPX[:2] if name in names]
+    with_recordings = [name for name in _OF_GPX[:2] if name in names]  # points before lines
     if not with_recordings:
         return list(names)
 
@@ -127,9 +127,9 @@ def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]
 
     # Without an index, a FlatGeobuf has its features as they were written.
     is_sorted_by_place = is_flat_geobuf and info["capabilities"]["fast_spatial_filter"]
-    features = _features(table, column, reading.what)
+    geometry, attributes = _features(table, column, reading.what)
     reading = replace(reading, sorted_by_place=bool(is_sorted_by_place))
-    yield from traces_of_features(*features, info["crs"], reading)
+    yield from traces_of_features(geometry, attributes, info["crs"], reading)
 
 
 @contextmanager
@@ -181,6 +181,7 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
         raise reading.refusal("trajectories")
 
     geo = described(table.schema, reading.what)
-    column = geo["columns"][geo["primary_column"]]
-    features = _features(table, geo["primary_column"], reading.what, column.get("encoding", "WKB"))
-    yield from traces_of_features(*features, column.get("crs", _WGS_84), reading)
+    name = geo["primary_column"]
+    column = geo["columns"][name]
+    geometry, attributes = _features(table, name, reading.what, column.get("encoding", "WKB"))
+    yield from traces_of_features(geometry, attributes, column.get("crs", _WGS_84), reading)

@@ -221,7 +221,7 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace]:
     try:
         for name, opened in members(reading.open(path), path):
             kind = _kind_of(name)
-            if not kind or opened is None:
+            if not kind or opened is None:  # a link or a device cannot be opened
                 reading.counts[NOT_GPX] += 1
                 continue
 

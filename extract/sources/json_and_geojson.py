@@ -25,7 +25,7 @@ from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.csv_and_parquet import UNREAD, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.rows_to_traces import FIRST
+from trajanon.extract.sources.rows_to_traces import FIRST_ROWS
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
@@ -81,7 +81,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
 
-    yield from traces_of_table(list(rows), rows[:FIRST], chunks, replace(reading, nested=True))
+    yield from traces_of_table(list(rows), rows[:FIRST_ROWS], chunks, replace(reading, nested=True))
 
 
 def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -371,4 +371,5 @@ def plain_value(value: Any) -> Any:
         return value.encode(errors="replace").decode()  # JSON may name half a character
     if isinstance(value, list):
         return [plain_value(element) for element in value]
+    # Beyond 2^53 two ids would become one float.
     return str(value) if isinstance(value, int) and abs(value) > 2**53 else value

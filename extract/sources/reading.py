@@ -39,7 +39,7 @@ class Reading:
     label: str = ""  # the same, in the names of recordings
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables, by role, as a user says
     subjects_exact: bool = False
-    timed: bool = False  # whether times in a column that was not recognised are refused
+    timed: bool = False  # whether a table is refused whose times stand in no known column
     nested: bool = False  # whether names of columns are those of objects, with dots between them
     sorted_by_place: bool = False  # whether its points are in no order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
@@ -61,9 +61,11 @@ class Reading:
             self.counts[kind] += int(is_left_out.sum())
 
     def found(self, kind: str, count: int | None = None, **values: object) -> None:
-        """Warn of what was found, by its sentence; where there is a count, if it is not 0.
+        """Warn of what was found, by the sentence of its kind.
 
-        Of a thing once, though many files have it; of ten things of a kind, as `Notices` does.
+        With a count, that is added to the counter of the same name; a count of 0 warns of nothing.
+        It is warned once of a thing, though many files have it, and of ten things of a kind, as
+        `Notices` does.
         """
         if count:
             self.counts[kind] += count
@@ -76,7 +78,10 @@ class Reading:
         return refusal_of(kind, what=self.what, **values)
 
     def leave_out(self, error: Exception, points_used: int, kind: str = UNREADABLE) -> None:
-        """Count a file that cannot be read, or only some points of it; and warn."""
+        """Count a file that cannot be read, or only some points of it; and warn.
+
+        The kind is that of the warning, of a file from which no point is used.
+        """
         if points_used:
             self.found(USED_IN_PART, 1, error=error, points=number_of(points_used, "point"))
         else:

@@ -25,7 +25,7 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.person_names import key_of, spelled
 
-FIRST = 100_000  # rows at the beginning of a table by which it is judged
+FIRST_ROWS = 100_000  # of a table: it is judged by them
 HELD = 1_000_000  # rows that are held in memory; more are put into a file
 
 NOT_VALID = "rows marked as not valid"
@@ -34,13 +34,15 @@ SEVERAL = "recordings of points that several people must have made"
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
 
+_LAT, _ORDER, _OWNER, _ID = 0, 3, -2, -1  # which column of `_GatheredRows` is which
+
 # Points of several people: so far apart, or so fast from one to the next, as one person never is.
 _METRES_APART = 1_000.0
 _METRES_A_SECOND = 400.0
 
 # A clock or a receiver errs now and then. It is "again and again" beyond both of these.
 _TIMES_BY_ERROR = 2
-_SHARE_BY_ERROR = 0.05
+_SHARE_BY_ERROR = 0.05  # of its chances
 
 # Points in no order.
 _FEWEST_POINTS = 8  # different ones; the order of fewer cannot be judged
@@ -83,8 +85,8 @@ def traces_of_points(
     if first is None:
         return
 
-    degrees = reader_of_degrees(first[:FIRST], reading)
-    seconds = reader_of_times(first[:FIRST], reading)
+    degrees = reader_of_degrees(first[:FIRST_ROWS], reading)
+    seconds = reader_of_times(first[:FIRST_ROWS], reading)
     with _GatheredRows() as gathered:
         for chunk in chain([first], all_chunks):
             values = [*degrees(chunk), seconds(chunk)]
@@ -121,9 +123,10 @@ def traces_of_points(
 def _owned_rows(
     chunk: pd.DataFrame, values: Floats, reading: Reading
 ) -> tuple[Ints, Sequence[Owner], Floats]:
-    """Find the owners of rows, as places in a list of all; rows without an id are left out.
+    """Find the owners of rows; rows without an id are left out.
 
-    ``values`` holds numbers of the rows by columns, as `_GatheredRows` takes them.
+    ``values`` holds numbers of the rows by columns, as `_GatheredRows` takes them. Returned are the
+    owner of each row left, as a place in the list that follows, and the values of these rows.
     """
     subject = np.full(len(chunk), -1)
     subjects: list[str | None] = []
@@ -142,7 +145,7 @@ def _owned_rows(
     is_valid = _valid(chunk, reading)
     has_id = trace >= 0
     reading.count(NOT_VALID, ~is_valid)
-    values[0, ~is_valid] = _MARKED
+    values[_LAT, ~is_valid] = _MARKED
 
     role = "id" if "id" in chunk else "subject"
     reading.found(WITHOUT_ID, int((is_valid & ~has_id).sum()), role=role)
@@ -188,7 +191,7 @@ def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
     code, names = pd.factorize(values)
     texts = as_given(pd.Series(names))
     places = [-1 if name is None else place for place, name in enumerate(texts)]
-    return np.array([*places, -1])[code], texts
+    return np.array([*places, -1])[code], texts  # the last one is for rows whose code is -1
 
 
 def _with_part(chunk: pd.DataFrame) -> pd.Series:
@@ -229,7 +232,7 @@ class _GatheredRows(ExitStack):
     def _put_aside(self) -> None:
         """Write the rows that are held to a file, sorted by ids, one column after another."""
         columns = list(zip(*self._held, strict=True))
-        by_id = np.argsort(np.concatenate(columns[-1]), kind="stable")
+        by_id = np.argsort(np.concatenate(columns[_ID]), kind="stable")
         if not len(by_id):
             return
         try:
@@ -264,12 +267,12 @@ class _GatheredRows(ExitStack):
         # Each part has the rows of ids that follow one another, some HELD rows together.
         row_counts = np.zeros(self._id_count, np.int64)
         for rows in self._mapped_files():
-            row_counts += np.bincount(rows[-1].astype(np.int64), minlength=len(row_counts))
+            row_counts += np.bincount(rows[_ID].astype(np.int64), minlength=len(row_counts))
         part_of_id = np.cumsum(row_counts) // HELD
         first_ids = np.flatnonzero(np.diff(part_of_id, prepend=-1)).tolist()
-        for ids in pairwise([*first_ids, len(row_counts)]):
+        for ids in pairwise([*first_ids, len(row_counts)]):  # the first, and the first not in it
             of_files = [
-                rows[:, slice(*np.searchsorted(rows[-1], ids))] for rows in self._mapped_files()
+                rows[:, slice(*np.searchsorted(rows[_ID], ids))] for rows in self._mapped_files()
             ]
             part = np.concatenate(of_files, axis=1)
             del of_files  # what is mapped counts as memory
@@ -285,7 +288,7 @@ class _GatheredRows(ExitStack):
             yield np.memmap(file, np.float64, "r", shape=shape)
 
 
-_MADE = Owner("", None, 0)
+_MADE = Owner("", None, 0)  # in place of an owner whose trace is made
 
 
 class _TracesOfOwners:
@@ -326,17 +329,17 @@ class _TracesOfOwners:
 
     def __call__(self, rows: Floats) -> Iterator[Trace]:
         """Sort rows, as `_GatheredRows` has them, by traces, and yield these."""
-        trace_number = self._trace_of_owner[rows[-2].astype(np.int64)]
+        trace_number = self._trace_of_owner[rows[_OWNER].astype(np.int64)]
 
         # Numbers of few bytes are sorted much faster.
         code = trace_number - trace_number.min(initial=len(self._traces))
         code = code.astype(np.min_scalar_type(code.max(initial=0)))
         has_order = len(rows) > 5
-        order = np.lexsort((rows[3], code)) if has_order else np.argsort(code, kind="stable")
-        values = rows[:3, order]
+        order = np.lexsort((rows[_ORDER], code)) if has_order else np.argsort(code, kind="stable")
+        values = rows[:_ORDER, order]
         trace_number = trace_number[order]
 
-        any_marked = bool((values[0] == _MARKED).any())
+        any_marked = bool((values[_LAT] == _MARKED).any())
         begins = np.flatnonzero(np.diff(trace_number, prepend=-1)).tolist()
         for start, end in zip(begins, [*begins[1:], len(trace_number)], strict=False):
             number = trace_number[start]
@@ -459,7 +462,7 @@ def _are_in_no_order(traces: Sequence[Trace]) -> bool:
     random = np.random.default_rng(0)
     is_in_no_order = list[bool]()
     untimed = [trace for trace in traces if len(trace) >= _FEWEST_POINTS and not trace.is_timed]
-    every = -(-len(untimed) // _MOST_JUDGED) or 1
+    every = -(-len(untimed) // _MOST_JUDGED) or 1  # rounded up
     for trace in untimed[::every]:
         is_known = np.isfinite(trace.lat + trace.lon)
         lat = trace.lat[is_known]

@@ -66,7 +66,8 @@ _USUAL_TIMES = (946_684_800.0, 2_000_000_000.0)
 _STAMPS = (1.98e13, 2.1e13)  # YYYYMMDDhhmmss of these years, as numbers
 
 _GPS_BEGINNING = 315_964_800.0  # the beginning of GPS's clock, which knows no leap seconds
-# How far GPS's clock is before UTC, from these days on.
+# How far GPS's clock is before UTC: 13 s from the first of these days on; and by that clock, when
+# each of them begins.
 _LEAP_DAYS = ("1999-01-01", "2006-01-01", "2009-01-01", "2012-07-01", "2015-07-01", "2017-01-01")
 _LEAP_SECONDS = np.array([0.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0])
 _LEAPS = np.array(_LEAP_DAYS, "datetime64[s]").astype(np.float64) + _LEAP_SECONDS[1:]
@@ -83,7 +84,7 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
     """Find by the first rows of a table how the times of rows are read; columns are roles."""
     role = "gps_seconds" if "gps_seconds" in first else "time"
     read = _reader_of_role(role, first, reading) if role in first else None
-    is_checked = False
+    is_checked = False  # whether the first rows have shown that times can be read
 
     def seconds_of(rows: pd.DataFrame) -> Floats:
         nonlocal read, is_checked
@@ -100,7 +101,7 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
             raise reading.refusal("no time can be read", example=rows[role][is_given].iloc[0])
 
         reading.count(UNREAD_TIMES, is_given & ~is_read)
-        if not is_checked and len(seconds) > 1 and _are_days(seconds[is_read], 1):
+        if not is_checked and len(seconds) > 1 and _are_days(seconds[is_read], fewest=1):
             reading.found("days")
             read = None  # days alone show no order
             seconds = np.full(len(rows), np.nan)
@@ -407,14 +408,14 @@ def times_held(values: pd.Series) -> TimesHeld | None:
         return None
     if dtype.kind == "M":
         return TimesHeld(isinstance(dtype, pd.DatetimeTZDtype), days=_are_days(_seconds(first)))
-    if sum(letter.isdigit() for letter in str(first.iloc[0])) < len("130523"):
+    if sum(letter.isdigit() for letter in str(first.iloc[0])) < len("130523"):  # a short date
         return None
 
     clock_values = numbers(first)
     if np.isfinite(clock_values).any():
         clock, seconds = clock_of(clock_values) or ("", np.empty(0))
         since_1970 = clock in _SINCE_1970
-        are_times = clock and (not since_1970 or within(seconds, _USUAL_TIMES).all())
+        are_times = clock != "" and (not since_1970 or within(seconds, _USUAL_TIMES).all())
         return TimesHeld(in_utc=since_1970, numbers=True) if are_times else None
 
     texts = _as_texts(first)

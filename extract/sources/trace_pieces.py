@@ -146,7 +146,10 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
 
 
 def _overlaps(span: tuple[float, float], spans: Sequence[tuple[float, float]]) -> bool:
-    """Check whether a span overlaps one of others, which are sorted and do not overlap."""
+    """Check whether a span overlaps one of others, which are sorted and do not overlap.
+
+    If it does, it overlaps the last one that begins before it, or the first one after.
+    """
     place = bisect_left(spans, span)
     neighbours = spans[max(place - 1, 0) : place + 1]
     return any(last > span[0] and span[1] > first for first, last in neighbours)
@@ -186,5 +189,5 @@ def is_cloud(lat: Floats, lon: Floats) -> bool:
         return False
     east = np.diff(lon) * np.cos(np.radians(lat[0]))
     turns = int((east[1:] * east[:-1] < 0.0).sum())
-    sideways = np.abs(east).sum() > _TIMES_SIDEWAYS * (lat[-1] - lat[0])
-    return bool(sideways) and turns > _SHARE_OF_TURNS * len(lat)
+    is_wide = np.abs(east).sum() > _TIMES_SIDEWAYS * (lat[-1] - lat[0])
+    return bool(is_wide) and turns > _SHARE_OF_TURNS * len(lat)

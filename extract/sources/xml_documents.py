@@ -21,7 +21,7 @@ def growing_tree(
     """Yield the root of a document whenever more of it is read, up to what ends the reading.
 
     An element is whole if another one follows, also a mark that is put where the reading ended.
-    What is whole may be taken out of the tree.
+    What is whole may be taken out of the tree. ``comment`` is called with each comment.
     """
     parser = expat.ParserCreate()
     builder = TreeBuilder()
@@ -47,7 +47,7 @@ def growing_tree(
     while chunk and problem is None:
         try:
             chunk = read(_BYTES_AT_ONCE)
-            text = chunk if parsed else chunk.lstrip(_BLANK)
+            text = chunk if parsed else chunk.lstrip(_BLANK)  # XML begins without blanks
             parser.Parse(text, not chunk)
         except (*DAMAGED_ZIP, expat.ExpatError, LookupError) as error:
             damage = text[max(parser.ErrorByteIndex - parsed, 0) :]

@@ -102,7 +102,7 @@ def _make_key_file(path: Path, *, private_folder: bool) -> None:
     """Write a new random key; if two runs do so at once, the key of the first stays."""
     # Without a home folder, platformdirs returns a relative path.
     if not path.is_absolute() and private_folder:
-        raise FileNotFoundError
+        raise FileNotFoundError  # without a reason: the caller has the sentence
     if private_folder:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -37,6 +37,8 @@ from trajanon.release.report import InLedger, Link, Report
 _MARKS_PER_BATCH = 100_000  # of so many trajectories
 _KEY_BYTES = 32
 _VERSION = 4  # of the tables
+
+# `told` is the note of a release, as JSON; a ledger has the number and link of its last entry.
 _TABLES = """
 create table ledger (version integer not null, key blob not null,
   last integer not null, link blob not null);
@@ -101,13 +103,14 @@ class Ledger:
         database = self._database
         with database:  # all or nothing
             database.execute("begin")
-            for statement in (*_VERSION_2_TO_3 * (version == 2), *_VERSION_3_TO_4):
+            statements_of_2 = _VERSION_2_TO_3 if version == 2 else ()
+            for statement in (*statements_of_2, *_VERSION_3_TO_4):
                 database.execute(statement)
 
             number = 0
             link = self._links[0]
-            for number, text, *digests, _ in database.execute(_ALL_RELEASES).fetchall():
-                link = self._link_after(link, number, parsed(text, Note), *digests)
+            for number, text, hops, people, _ in database.execute(_ALL_RELEASES).fetchall():
+                link = self._link_after(link, number, parsed(text, Note), hops, people)
                 database.execute("update releases set link = ? where number = ?", (link, number))
             database.execute(
                 "update ledger set version = ?, last = ?, link = ?", (_VERSION, number, link)
@@ -250,6 +253,7 @@ class Ledger:
             known = ", ".join(map(str, by_number)) or "none"
             raise BadInput(f"there is no release {number} in {self.path}; there are: {known}")
         link_before = self._links[max(before for before in self._links if before < number)]
+        # The link stays, so that the chain of later entries holds.
         with _errors_named(self.path):
             self._database.execute(
                 "update releases set told = ?, hops = x'', people = x'' where number = ?",
@@ -278,7 +282,7 @@ class Ledger:
         """Find whether all releases are in place, changed or gone; mend those of killed runs."""
         self.compare_with_reports()
         states = []
-        for entry in [*self.entries]:
+        for entry in [*self.entries]:  # a copy, as mending may remove an entry
             content = content_of(entry.note["release"])
             if not entry.note["settled"]:
                 state = self._mend(entry)
@@ -355,8 +359,8 @@ class Ledger:
             self._links[last] = link
 
         # The last releases may have been cut off.
-        ((*last_and_link,),) = self._database.execute("select last, link from ledger")
-        if last_and_link != [last, self._links[last]]:
+        ((noted_last, noted_link),) = self._database.execute("select last, link from ledger")
+        if (noted_last, noted_link) != (last, self._links[last]):
             raise _not_whole(self.path, last + 1)
         return entries
 
@@ -378,6 +382,7 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
             raise FileProblem(f"{path} is empty, and not a ledger: remove it, or name another file")
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
+        # It does not wait for another run, and begins no transactions by itself.
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
 
     with closing(database):

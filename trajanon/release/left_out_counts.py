@@ -35,8 +35,9 @@ def left_out_of(report: Report) -> list[LeftOut]:
 
     points = source.points
     used = points.get("points used", 0)
-    if used:
+    if used:  # else points were not counted
         reasons = {reason: n for reason, n in points.items() if reason not in _POINTS_KEPT and n}
+        # Points that were read may be missing without a reason that was counted.
         read = max(used + sum(reasons.values()), points.get("points read", 0))
         counted.append(LeftOut("points", read - used, read, reasons))
     return [counts._replace(why=_by_count(counts.why)) for counts in counted]
@@ -71,6 +72,7 @@ def _trips_left_out(report: Report) -> LeftOut:
     by_extraction = {**report.source.trips}
     trips_found = by_extraction.pop("trips found", 0)
     reasons = by_anonymize | by_extraction
+    # As above: trips that were found may be missing without a reason that was counted.
     trips = max(released + sum(reasons.values()), trips_found)
     return LeftOut(units, trips - released, trips, reasons)
 

@@ -139,7 +139,8 @@ class _WideGroups:
     def _near_groups(self, rows: Ints, own_group: int) -> tuple[Floats, Ints]:
         """Find the groups near these rows, (s,), but their own: how far they are, and which.
 
-        Both are (s, c), the nearest first.
+        Both have the nearest first: distances of records, (s, c + 1), and groups, (s, c). The last
+        distance belongs to no group, or to their own.
         """
         tree, axes = self._tree
         count = min(_NEAR_GROUPS + 1, tree.n)
@@ -149,7 +150,7 @@ class _WideGroups:
         own_group_last = np.argsort(near == own_group, axis=1, kind="stable")
         away = np.take_along_axis(away, own_group_last, axis=1)
         near = np.take_along_axis(near, own_group_last, axis=1)
-        return away, near[:, : max(count - 1, 0)]
+        return away, near[:, : count - 1]
 
     def _is_wide(self, rows: Ints) -> bool:
         """Check whether a group of these rows would be too wide."""
@@ -170,7 +171,7 @@ class _WideGroups:
         self._wide = {group for group in may_be_wide if spans[group] > longest[group]}
 
         groups = len(self._wide)
-        # Less than a trajectory is added, as the share is no exact float.
+        # Far less than a trajectory is added, as the share is no exact float.
         limit = int(MOST_LEFT_OUT * len(self.labels) + 1e-9)
         left_out = 0
         for group in sorted(self._wide, key=lambda group: (-spans[group], group)):

@@ -72,7 +72,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
     assert trajectories.subject is not None
     since = perf_counter()
     stopped = False
-    columns, weights = search_columns(trajectories, plan.timing)
+    columns, weights = search_columns(trajectories, plan.timing)  # (n, p) and (p,)
     records = standardise(columns, weights)
     person = dense(trajectories.subject)
     ends = plan.ends_of(trajectories)
@@ -93,7 +93,10 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
         return partition.labels
 
     def cheapest_rows(means: Floats) -> Ints:
-        """Find the row of each person, by their number, that is nearest to its mean, (n, p)."""
+        """Find the row of each person, (people,), by their number, that is nearest to its mean.
+
+        ``means`` are those with which the trajectories are compared, (n, p).
+        """
         cost = ((records - means) ** 2).sum(axis=1)
         order = np.lexsort((cost, person))
         begins_person = np.diff(person[order], prepend=-1) > 0

@@ -44,8 +44,8 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
             raise BadInput(NOT_TOGETHER) from error
     times = None if report.clock is None else slid.times
     _require_match(report.clock is None or times is not None)
-    averaged = digest_of([slid.points], labels, None if times is None else [times])
-    _require_match(report.averaged in (None, averaged))
+    digest = digest_of([slid.points], labels, None if times is None else [times])
+    _require_match(report.averaged in (None, digest))  # shards have none
 
     _require_match(clock_of(release) == report.clock)
     keys, copies, first_rows = different_lines(release)
@@ -70,7 +70,7 @@ def lines_of_released(report: Report, keys: Ints, copies: Ints) -> Ints:
     report has rows on them.
     """
     labels = report.groups_of_released
-    _require_match(len(report.line_keys) > labels.max())
+    _require_match(len(report.line_keys) > labels.max())  # every group has a line
     key_of_released = np.array(report.line_keys)[labels]
     line = pd.Index(keys).get_indexer(key_of_released).astype(np.int64)
     _require_match((line >= 0).all())

@@ -24,7 +24,10 @@ class Left(NamedTuple):
 
 
 def few_left(counted: Mapping[str, Left], k: int) -> str:
-    """Write how many drives, or people and their days, leave few; a sentence without its end."""
+    """Write how many drives, or people and their days, leave few; a sentence without its end.
+
+    ``counted`` is what `drives_left` or `people_left` returns: those of days come second.
+    """
     (plural, all_lines), *days = counted.items()
     noun, whom = ("drive", "subjects") if plural == "drives" else ("person", "people")
     sentence = (
@@ -56,6 +59,7 @@ def left_on(owners: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
 
     Each trajectory has an owner, which is a drive, a day or a person, a line and a subject, (n,).
     """
+    # The different lines of each owner, (pairs,), by owner.
     owner, line = np.unique(np.column_stack([owners, labels]), axis=0).T
     _, lines_of_owner = np.unique(owner, return_counts=True)
     is_on_several = lines_of_owner > 1
@@ -63,6 +67,7 @@ def left_on(owners: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
         return Left(0, 0, 0)
 
     # The product counts, for each owner and subject, the lines of the owner that the subject is on.
+    # Owners on one line are left out. If the last lines are theirs alone, the matrix lacks them.
     of_several = np.repeat(is_on_several, lines_of_owner)
     owner_on_line = _incidence(dense(owner[of_several]), line[of_several])
     subject_on_line = _incidence(labels, dense(subjects))

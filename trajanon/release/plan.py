@@ -94,17 +94,17 @@ class Plan:
             return None
 
         # Nothing is asked of an end at the border of the area, or in a public place.
-        ends = trajectories.points[:, [0, -1]]
+        ends = trajectories.points[:, [0, -1]]  # (n, 2, 2), degrees
         is_exempt = ~trajectories.known_ends
         if self.public_places is not None:
             is_public = self.public_places.contains(*ends.reshape(-1, 2).T)
             is_exempt = is_exempt | is_public.reshape(is_exempt.shape)
 
         places = in_space(ends.reshape(-1, 2)).reshape(*is_exempt.shape, 3)
-        places[is_exempt] = np.nan
+        places[is_exempt] = np.nan  # which `Ends` takes for a place like no other
         metres = lengths(trajectories.points)
         middles = in_space(trajectories.points.mean(axis=1))
-        return Ends(places, distinct, middles, metres, reach=float(np.median(metres)))
+        return Ends(places, distinct, middles, lengths=metres, reach=float(np.median(metres)))
 
     @property
     def secret_search(self) -> Settings:

@@ -30,7 +30,9 @@ class Crowd(NamedTuple):
     (0.6, [0.5, 0.75])
     """
 
-    people: float  # trajectories, divided by the most of one person; infinity for the holder
+    # How many trajectories there are, divided by how many of them are of one person at most;
+    # infinity for the holder, who sees figures as they are.
+    people: float
     shares: bool = False  # whether the figure is the mean of what is 0 or 1 of each
 
     def shares_of(self, part: float = 1.0) -> "Crowd":
@@ -45,10 +47,10 @@ class Crowd(NamedTuple):
         if self.people >= FEW:
             mean = 1.0 if self.shares else value
             _, step = _steps_around(mean * _PEOPLE_PER_STEP / self.people)
-            rounded = round(round(value / step) * step, 12)
+            rounded = round(round(value / step) * step, 12)  # 0.6, not 0.6000000000000001
             return rounded, rounded
         if self.shares:
-            quarter = min(floor(4.0 * value), 3) / 4.0
+            quarter = min(floor(4.0 * value), 3) / 4.0  # a share of 1 is in the last quarter
             return quarter, quarter + 0.25
         return _steps_around(value)
 
@@ -58,11 +60,13 @@ class Crowd(NamedTuple):
         >>> Crowd(100, shares=True).text(0.02, "{:.0%}".format)
         'less than 5%'
         """
-        bounds = self.bounds(value)
-        if bounds[1] == 0.0 < value:
-            return f"less than {write(_steps_around(_PEOPLE_PER_STEP / self.people)[1])}"
-        low, high = map(write, bounds)
-        return low if low == high else f"{low} to {high}"
+        low, high = self.bounds(value)
+        # Only shares are rounded to 0: the step of another figure is smaller than the figure.
+        if high == 0.0 and value > 0.0:
+            _, step = _steps_around(_PEOPLE_PER_STEP / self.people)
+            return f"less than {write(step)}"
+        different_texts = dict.fromkeys([write(low), write(high)])
+        return " to ".join(different_texts)
 
     def number(self, value: float) -> float | list[float]:
         """Return the rounded figure, or its range, ready for JSON."""

@@ -217,7 +217,10 @@ class DistinctLines:
 
 
 def new_report_path(release: Path, text: str = "") -> Path:
-    """Find where a report goes; refuse to replace that of a release in another format."""
+    """Find where a report goes; refuse to replace that of a release in another format.
+
+    A report with the ``text`` that is about to be written may stand there already.
+    """
     report = report_path(release)
     if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
         for other_format in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):

@@ -192,9 +192,9 @@ def _checked(
         k=k,
         trajectories=len(keys),
         groups=len(sizes),
-        smallest=int(sizes.min(initial=len(keys))),
+        smallest=int(sizes.min(initial=len(keys))),  # 0 if there are no lines
         problems=[*problems, *_too_rare(sizes, k)],
-        # A file that holds more than lines speaks for all.
+        # The claim of the first file that holds more than lines, if there is one, is that of all.
         claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
         answered="rows" if trajectories is None else "people",
         counted=any(file.counted for file in files),
@@ -272,7 +272,8 @@ class _LinesForHolder(NamedTuple):
 
     labels: Ints  # line of each original, or of its day, (n,); -1 where left out
     points: Floats  # of each line, (g, m, 2), in degrees
-    key_and_width: tuple[str | None, float | None]  # fingerprint, and metres, of the movement
+    # Fingerprint of the key by which lines were moved, and their width in metres.
+    key_and_width: tuple[str | None, float | None]
 
 
 def _lines_for_holder(
@@ -296,7 +297,10 @@ def _lines_for_holder(
 def _moved_twice(
     release: _LinesForHolder, earlier: _LinesForHolder, earlier_path: Path
 ) -> list[str]:
-    """Report the groups that both releases hold, moved by two keys: their mean is nearer."""
+    """Report the groups that both releases hold, moved by two keys or widths.
+
+    The mean of two lines that were moved differently is nearer to the members than one of them.
+    """
     if release.key_and_width == earlier.key_and_width:
         return []
     if release.points.shape[1:] != earlier.points.shape[1:]:

@@ -55,14 +55,14 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         refuse_far(figures, k, origin.unit)
 
     # Groups with equal lines and times are on one line.
-    times = groups.released_times
-    key_of_group = line_keys(groups.released_lines, times)
+    times_of_groups = groups.released_times
+    key_of_group = line_keys(groups.released_lines, times_of_groups)
     line_of_group = dense(key_of_group)
     group_of_line = np.unique(line_of_group, return_index=True)[1]  # the first one
     lines = groups.released_lines[group_of_line]
-    times = None if times is None else times[group_of_line]
+    times = None if times_of_groups is None else times_of_groups[group_of_line]
     has_row, rows = own_rows(plan.release.rows, line_of_group[labels], counted)
-    copies = np.bincount(line_of_group[labels[has_row]])
+    copies = np.bincount(line_of_group[labels[has_row]])  # rows of each line, (l,)
 
     sizes = np.bincount(labels).tolist()
     people_in_group = None if people is None else subjects_per_group(labels, people).tolist()

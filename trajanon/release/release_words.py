@@ -36,7 +36,8 @@ def people_sentences(report: Report) -> str:
     """Write what else a line stands for: whole days, one person once."""
     sentences = []
     if report.one_line_each:
-        named = " with a name" * (report.source.unnamed.subjects > 1)
+        # Recordings without a name count as people of their own, and nobody knows who is twice.
+        named = " with a name" if report.source.unnamed.subjects > 1 else ""
         sentences.append(f"Nobody{named} is on two lines.")
     if report.choice is not None and report.choice.most is not None:
         trips = number_of(report.choice.most, "trip")
@@ -70,7 +71,8 @@ def _nearest(distance: Summary, crowd: Crowd) -> str:
     """Write a distance to a curve; for publication its mean alone."""
     if crowd.people == inf:
         return f"{metres(distance.mean)} (median {metres(distance.median)})"
-    # Two more figures of the same trips: rounded more, so that all together tell no more.
+    # Two more figures of the same trips: rounded in steps eight times as wide, so that all together
+    # tell no more.
     return crowd._replace(people=crowd.people / 8.0).text(distance.mean, metres)
 
 
@@ -109,7 +111,7 @@ def _bias(report: Report, crowd: Crowd) -> str:
 
     def share(left_out: int, of_all: int) -> str:
         """Write a share that is left out, in percent."""
-        return crowd.shares_of().text(left_out / max(of_all, 1), two_digits)
+        return crowd.shares_of().text(left_out / max(of_all, 1), two_digits)  # of none, 0 %
 
     longest = share(worst.longest, worst.of_longest)
     shorter = share(worst.shorter, worst.of_shorter)

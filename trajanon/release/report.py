@@ -68,28 +68,28 @@ class CurveDistance(Struct, frozen=True):
 class HoursAlone(Struct, frozen=True):
     """The hours in which one line alone departs, of all hours with departures."""
 
-    hours: list[str] = []
-    of: Whole = 1
+    hours: list[str] = []  # as `Clock.text` writes them
+    of: Whole = 1  # hours with departures
 
 
 class TimeWidths(Struct, frozen=True):
     """The public widths, in seconds, by which times are moved."""
 
     departures: Finite = 0.0
-    elapsed: Finite = 0.0
+    elapsed: Finite = 0.0  # since the departure
 
 
 class Times(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How times are released, and how far off they are, in seconds."""
 
-    times: TimesName
+    times: TimesName  # what they count from
     timezone: str
-    step: Whole
-    minute_worth: Finite
+    step: Whole  # to which they are rounded
+    minute_worth: Finite  # metres that count as much as a minute in the search
     departure_error: Summary
     duration_error: Summary
     alone: HoursAlone | None = None
-    widths: TimeWidths | None = None  # None of plain means
+    widths: TimeWidths | None = None  # None if times are plain means
 
 
 class Alignment(Struct, frozen=True, omit_defaults=True):
@@ -129,10 +129,10 @@ class WorstGroups(_Counts, frozen=True):
     trajectories: Whole = 0
     longest: Whole = 0  # of the longest tenth, how many are left out
     of_longest: Whole = 0  # how many the longest tenth has
-    shorter: Whole = 0  # of the shorter half
-    of_shorter: Whole = 0
-    metres: Whole = 0  # that they are long
-    of_metres: Whole = 0
+    shorter: Whole = 0  # of the shorter half, how many are left out
+    of_shorter: Whole = 0  # how many the shorter half has
+    metres: Whole = 0  # length of those left out, together
+    of_metres: Whole = 0  # length of all, together
 
 
 class Mended(_Counts, frozen=True):
@@ -167,7 +167,7 @@ class Chains(Struct, frozen=True):
     @property
     def share_below(self) -> float:
         """Compute the share of the drives on several lines that leave fewer than k subjects."""
-        return self.drives_below / max(self.drives, 1)
+        return self.drives_below / max(self.drives, 1)  # 0 if there are none
 
 
 class Persons(Struct, frozen=True, omit_defaults=True):
@@ -183,7 +183,7 @@ class Persons(Struct, frozen=True, omit_defaults=True):
     @property
     def share_below(self) -> float:
         """Compute the share of the people on several lines that leave fewer than k people."""
-        return self.people_below / max(self.people, 1)
+        return self.people_below / max(self.people, 1)  # 0 if there are none
 
 
 class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -191,11 +191,13 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     people: Whole | None = None  # with one trip each
     left_out: Whole | None = None  # their other trips
-    most: Whole | None = None  # trips of a day
-    timezone: str | None = None
-    untimed: Whole | None = None  # trips without times
-    days: Whole | None = None  # of all trips with times
-    too_many: Whole | None = None  # of these, with more trips
+
+    # Where whole days were chosen:
+    most: Whole | None = None  # trips that a day may have
+    timezone: str | None = None  # in which days were counted
+    untimed: Whole | None = None  # trips without times, which are in no day
+    days: Whole | None = None  # that there are, of all trips with times
+    too_many: Whole | None = None  # of these, left out as they have more trips
 
 
 class Link(Struct, frozen=True):
@@ -209,11 +211,11 @@ class Link(Struct, frozen=True):
 class InLedger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a ledger knew of the trajectories in the file, and its link."""
 
-    file: str | None = None
-    new: Whole | None = None
+    file: str | None = None  # name of the ledger
+    new: Whole | None = None  # trajectories that may be released
     already_released: Whole | None = None
     on_a_line: Whole | None = None  # of people who may be on no further line
-    rows: list[Whole]  # that are not new
+    rows: list[Whole]  # numbers of those that are not new
     link: Link | None = None
 
 
@@ -222,7 +224,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     notice: str
     unit: UnitName = "trajectory"
-    n: Annotated[int, msgspec.Meta(ge=1)]
+    n: Annotated[int, msgspec.Meta(ge=1)]  # trajectories that are released
     k: Annotated[int, msgspec.Meta(ge=LEAST_K, le=sys.maxsize)]
     counted: Literal["subjects", "records"]
     as_published: bool = False
@@ -235,7 +237,7 @@ class Report(Struct, frozen=True, kw_only=True):
     attribution: str | None = None
     versions: dict[str, str] = {}  # of what it was made with
     key_fingerprint: str | None = None  # of the secret by which lines are moved
-    # The public one, in metres; None: lines are plain means.
+    # How far lines are moved, in metres, which is public; None if they are plain means.
     width: Positive | None = None
     information_loss: Finite
     stages: list[Stage]
@@ -250,11 +252,11 @@ class Report(Struct, frozen=True, kw_only=True):
     leave_out: Finite = 0.0  # percent of the trajectories, in whole groups
     suppressed: Suppressed | None = None
     search: dict[str, str | Whole | None] = {}  # options of the search
-    sizes: list[Whole] = []
+    sizes: list[Whole] = []  # trajectories of each group
     people: Whole | None = None  # in the release
-    subjects_per_group: list[Whole] | None = None
+    subjects_per_group: list[Whole] | None = None  # different ones
     largest_share: Finite | None = None  # of a person in the mean that is a line
-    labels: list[Whole]
+    labels: list[Whole]  # group of each released trajectory
     line_keys: list[Whole] = []  # of each group's line
     roads: Roads | None = None
 
@@ -263,7 +265,7 @@ class Report(Struct, frozen=True, kw_only=True):
     persons: Persons | None = None
     averaged: str | None = None  # a digest of what was averaged, in which groups
     choice: Choice | None = None
-    alignment_skipped: bool = False
+    alignment_skipped: bool = False  # whether Ctrl-C came before windows slid
 
     # What data frames, ledgers, folders of parts and commands add.
     extraction: dict[str, Whole] | None = None  # what was read and left out
@@ -275,6 +277,7 @@ class Report(Struct, frozen=True, kw_only=True):
     @property
     def share_nameless(self) -> float:
         """Compute the share of the recordings without a name."""
+        # How many were read may not be known; and there may be none.
         recordings = max(self.source.recordings or 0, self.source.nameless, 1)
         return self.source.nameless / recordings
 
@@ -308,6 +311,7 @@ class Report(Struct, frozen=True, kw_only=True):
         """Return what the times of the release count from; None if that has none."""
         if self.times is None:
             return None
+        # Anybody may have made the report: the settings refuse a step that is out of range.
         step = ReleaseSettings(time_step=self.times.step).time_step
         return Clock(self.times.times, self.times.timezone, step)
 
@@ -385,7 +389,7 @@ class Totals(NamedTuple):
     points: int  # of a line
     rows: Rows
     people: int | None  # None if nothing is known of them
-    least: int  # people, or trajectories where people are not known, in a group
+    least: int  # people, or trajectories where people are not known, in the smallest group
     alignment: Alignment | None  # None if all windows are where they were
     on_roads: int | None  # lines; None where no roads are followed
     departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
@@ -571,7 +575,7 @@ def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
     if digest_of_file(path) != account["members"]:
         raise FileProblem(f"{path} is of another release than its report: {_AGAIN}")
     table = pq.read_table(path)
-    groups = table["group"].to_numpy()
+    groups = table["group"].to_numpy()  # -1 where a trajectory was left out
     is_released = groups >= 0
     labels = groups[is_released]
     first_members = np.unique(labels, return_index=True)[1]

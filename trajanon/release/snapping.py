@@ -103,8 +103,8 @@ def streets_of(
     is_open = passable[order[first]]
     is_open = np.where(is_turned[first, None], is_open[:, ::-1], is_open)
 
-    # A state is a street in one direction: 2 street forwards, and 2 street + 1 back. Those along
-    # which one may go are listed by the node where they begin.
+    # A state is a street in one direction: 2 * street forwards, and 2 * street + 1 back. Those
+    # along which one may go are listed by the node where they begin.
     state = np.flatnonzero(is_open.ravel())
     begin_node = street_ends[state // 2, state % 2]
     by_begin = np.argsort(begin_node, kind="stable")
@@ -139,7 +139,7 @@ def _chains(tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]
     Return, of all segments in the order of streets, (s,): the number of the street, the number of
     the segment, and whether it is gone along from its head to its tail.
     """
-    # An end is 2 segment at the tail and 2 segment + 1 at the head: end ^ 1 is the other end.
+    # An end is 2 * segment at the tail and 2 * segment + 1 at the head: end ^ 1 is the other end.
     next_end = _ends_that_follow(tail, head, passable)
     street = list[int]()
     order = list[int]()
@@ -200,7 +200,9 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
     tree = STRtree(linestrings(np.stack([nodes[network.tail], nodes[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
-    ways = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
+    ways = MatchedWays(
+        state=np.empty((n, m), np.int64), offset=np.zeros((n, m)), linked=np.empty((n, m), np.bool_)
+    )
 
     def match_task(first: int, stop: Event) -> None:
         """Match the lines of a task, from the first on, and write their rows of `ways`."""
@@ -253,6 +255,7 @@ def near_streets(
     metres, share = nearest_on(segment)
     street = network.street
     last = len(street) - 1
+    # At the first and the last segment, the neighbour that is looked at is a wrong one, unused.
     has_next = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
     has_previous = (segment > 0) & (street[segment - 1] == street[segment])
 
@@ -278,7 +281,7 @@ def near_streets(
         return laid_out.reshape(*lines.shape[:2], matching.streets)
 
     tried = places_of_point.clip(max=matching.streets).reshape(lines.shape[:2])
-    return NearStreets(by_point(segment), by_point(metres), by_point(share), tried)
+    return NearStreets(by_point(segment), by_point(metres), by_point(share), street_counts=tried)
 
 
 def forward_only(ways: MatchedWays) -> MatchedWays:
@@ -319,6 +322,7 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     # At the end of a street, or by rounding, that may be a segment of the street beside it.
     first, last = ends_of_streets(network.street)
     segment = segment.clip(first[street], last[street])
+    # A segment may have no length.
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
 
@@ -335,13 +339,15 @@ def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> S
     """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
     lines = np.ascontiguousarray(lines)
     ways = forward_only(matched_to_roads(lines, network, matching))
-    search = room_for(len(network.lat), 1, 1).search
+    search = room_for(len(network.lat), points=1, streets=1).search  # the other room is not needed
 
     # A guess of how many streets are taken; the search returns how many these are.
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
         line, state = np.empty((2, room), np.int64)
-        streets_taken = StreetsTaken(line, state, np.empty(room), np.empty(room), np.empty(room))
+        streets_taken = StreetsTaken(
+            line, state, entered=np.empty(room), left=np.empty(room), metres=np.empty(room)
+        )
         count = trace_ways(network, matching, lines, ways, search, streets_taken)
         if count <= room:
             return StreetsTaken._make(column[:count] for column in streets_taken)

@@ -306,7 +306,7 @@ def _days_left_out(report: Report) -> Iterator[Finding]:
     choice = report.choice
     if choice is None or choice.most is None or choice.days is None:
         return
-    share = 1.0 - report.n / max(choice.days, 1)
+    share = 1.0 - report.n / max(choice.days, 1)  # a report may be made by hand, with 0 days
     if share > DAYS_LEFT_OUT:
         numbers: Numbers = {"share": Share(share, choice.days), "most": choice.most, "k": report.k}
         whole_trips = _remedy(report, "trips_not_days", days=None)
@@ -349,11 +349,11 @@ def _one_window_each(report: Report) -> Remedy:
 def _name_the_persons(report: Report) -> Remedy | None:
     """Name the first column that may say who made each recording, if there is any."""
     columns = [person.column for person in report.source.possible_persons]
-    # --columns cannot name a column with one of these characters.
-    names = [column for column in columns if not set(column) & set(",=;")]
     if not columns:
         return None
-    return _remedy(report, "name_persons", columns=f"subject={[*names, 'NAME'][0]}")
+    # --columns cannot name a column with one of these characters: NAME stands for it then.
+    first_name = next((column for column in columns if not set(column) & set(",=;")), "NAME")
+    return _remedy(report, "name_persons", columns=f"subject={first_name}")
 
 
 def _move_less(report: Report) -> Remedy | None:

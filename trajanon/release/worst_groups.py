@@ -22,7 +22,7 @@ def leave_out_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, W
     sizes = np.bincount(group)
     farthest_first = np.argsort(-np.bincount(group, away) / sizes, kind="stable")
     may_go = farthest_first[:-1]
-    # Less than a trajectory is added, for shares such as 0.07 that are no exact floats.
+    # Far less than a trajectory is added, for shares such as 0.07 that are no exact floats.
     worst = may_go[np.cumsum(sizes[may_go]) <= share * len(labels) + 1e-9]
 
     is_worst = np.isin(group, worst)

@@ -25,12 +25,12 @@ class Columns(NamedTuple):
 
 def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
     """Compute weighted means and standard deviations of columns, (n, p); NaN is a missing value."""
-    # What each value counts of its column: together 1.
+    # What each value counts of its column: together 1, or 0 in a column without values.
     present = ~np.isnan(X)
     weight = present if weights is None else present * weights[:, None]
     share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
 
-    # Subtract one value first: numbers far from zero lose digits.
+    # Subtract the first value that is there: numbers far from zero lose digits.
     origin = X[present.argmax(axis=0), np.arange(X.shape[1])]
     centred = np.where(present, X - origin, 0.0)
     constant = (centred == 0.0).all(axis=0)
@@ -41,7 +41,7 @@ def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
     unit = np.abs(centred).max(axis=0, initial=0.0)
     centred /= np.where(unit > 0.0, unit, 1.0)
 
-    # Bessel's correction: the deviation is that of a sample.
+    # Bessel's correction: the deviation is that of a sample. A single value has none.
     count = present.sum(axis=0)
     correction = count / np.maximum(count - 1, 1)
     spread = np.sqrt((share * centred**2).sum(axis=0) * correction)
@@ -68,7 +68,7 @@ class Averages(NamedTuple):
 
 
 def units_of(records: Floats, subjects: Ints, weights: Floats | None, per_subject: bool) -> Units:
-    """Return the rows as units, or their averages per subject, which counts its mean weight."""
+    """Return the rows as units, or their averages per subject, with the mean of their weights."""
     if not per_subject:
         return Units(records, subjects, np.arange(len(records)), weights)
 
@@ -86,13 +86,15 @@ def present_means(
 ) -> Floats:
     """Average the values there are in each group, (g, p); NaN where there are none.
 
-    With subjects also where fewer than k of them have a value.
+    ``labels``, (n,), number the group of each record. With ``subjects``, (n,), a mean is also NaN
+    where fewer than k of them have a value; without, k does not matter.
     """
     means = np.full((int(labels.max(initial=-1)) + 1, records.shape[1]), np.nan)
     # Columns with gaps in the same rows are averaged together: most tables have one or two such
     # patterns of gaps.
     patterns, pattern_of_column = np.unique(np.isnan(records), axis=1, return_inverse=True)
     for pattern, is_missing in enumerate(patterns.T):
+        # Versions of numpy differ in the shape of this inverse, so it is flattened.
         columns = np.flatnonzero(pattern_of_column.reshape(-1) == pattern)
         rows = np.flatnonzero(~is_missing)
         # The groups with a value, and the place of each row's group among them.
@@ -148,7 +150,7 @@ class Losses(NamedTuple):
 
     @property
     def by_column(self) -> Floats:
-        """Compute the IL of each column, percent."""
+        """Compute the IL of each column, (p,), percent; a constant one loses nothing."""
         return np.asarray(100.0 * self.sse / np.where(self.sst > 0.0, self.sst, 1.0))
 
 
@@ -157,6 +159,7 @@ def losses(values: Floats, written: Floats, weights: Floats | None = None) -> Lo
     # A cell that is left empty says no more than the mean of its column: all of it is lost.
     columns = columns_of(values, weights)
     filled = np.where(np.isnan(written), columns.mean, written)
+    # In a constant column a value has not moved, by whatever it differs: it has no deviation.
     away = (filled - values) / np.where(columns.sd > 0.0, columns.sd, np.inf)
 
     weight = np.ones(len(values)) if weights is None else weights / weights.mean()

@@ -72,6 +72,7 @@ def read_numbers(cells: Cells, separator: str | None = None) -> Numbers:
         # As Python writes them; a float that is whole has no decimals.
         different = np.unique(values[np.isfinite(values)]).tolist()
         decimals = _most_decimals(repr(number).removesuffix(".0") for number in different)
+        # Integers have none, however long they are.
         return Numbers(values, np.isnan(values), 0 if cells.dtype.kind in "iu" else decimals)
 
     with_points, decimal_comma, doubt = _with_points(cells, separator)
@@ -92,16 +93,18 @@ def _with_points(cells: Cells, separator: str | None) -> tuple[Cells, bool, str]
     Returned are the cells, whether there were commas, and a cell that may be several numbers: one
     with a point beside others with commas; or one that may have thousands, as all in its column.
     """
+    # Between commas that separate cells, there are no decimal commas, and all points are decimal.
     texts = [cell for cell in cells if isinstance(cell, str)] if separator != "," else []
     with_comma = [text for text in texts if "," in text]
     with_point = [text for text in texts if "." in text]
-    may_be_thousands = with_point
+    may_be_thousands = with_point  # unless commas are found
     doubt = ""
     if with_comma:
         cells = cells.copy()
         for place, cell in enumerate(cells):
             if isinstance(cell, str) and _COMMA.fullmatch(cell):
                 cells[place] = cell.replace(",", ".")
+        # Beside decimal commas a point may be a decimal one, too, or separate thousands.
         doubt = next((text.strip() for text in with_point if _POINT.fullmatch(text)), "")
         # Programs that separate cells by semicolons write decimal commas.
         may_be_thousands = with_comma if separator != ";" else []
@@ -135,6 +138,7 @@ def _most_decimals(texts: Iterable[str]) -> int | None:
     """Count the most decimals of any number as it is written; None if a float cannot hold it."""
     decimals = 0
     for text in texts:
+        # Exponents are written out; of texts that are short enough, all digits fit into a float.
         written = text
         if len(text) > _EXACT_DIGITS or "e" in text or "E" in text:
             written = f"{Decimal(text):f}"

@@ -14,9 +14,9 @@ import pandas as pd
 from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.tables.cell_numbers import Cells
 
-_MOST_CELLS = 30_000_000  # rows times sets of columns that are looked at, some seconds
-_ROWS_OF_A_SET = 1_000  # how many rows take as long as a set of columns by itself
-_MOST_NAMED = 10  # rows of the highest scores
+_MOST_CELLS = 30_000_000  # rows times sets of columns that are searched; takes some seconds
+_ROWS_OF_A_SET = 1_000  # a set costs as much as so many rows, however few the table has
+_MOST_NAMED = 10  # riskiest rows that are listed
 
 ColumnSet = tuple[int, ...]
 """Places of columns, rising."""
@@ -77,7 +77,8 @@ class SpecialUniques:
     by_size
         How many minimal sets there are of one column, of two, and so on.
     contributions
-        For each column, the share of all scores that comes from sets with it, percent.
+        For each column, the share of all scores that comes from sets with it, percent; together
+        more than 100, as a set counts for each of its columns.
     riskiest
         The rows of the highest scores, at most ten.
     """
@@ -100,7 +101,7 @@ def diversity(combination: Ints, sensitive: Cells) -> Diversity:
     shares = counts / by_group.transform("sum")
     entropy = -(shares * np.log(shares)).groupby(level="group").sum()
     distinct = by_group.size()
-    return Diversity(int(distinct.min()), exp(abs(entropy.min())), int((distinct == 1).sum()))
+    return Diversity(int(distinct.min()), exp(entropy.min()), int((distinct == 1).sum()))
 
 
 def special_uniques(table: pd.DataFrame) -> SpecialUniques:
@@ -120,7 +121,8 @@ def special_uniques(table: pd.DataFrame) -> SpecialUniques:
     minimal = list(_minimal_sets(table, unique, largest))
     score_of_size = [_score(size, len(names), largest) for size in range(len(names) + 1)]
 
-    # Add up the scores by row and by column; where a set is minimal is said for each unique row.
+    # Add up the scores by row and by column. Of each set, `is_minimal` marks the unique rows, (u,),
+    # in the order of `rows`, for which it is minimal.
     scores = np.zeros(len(rows), dtype=np.int64)
     scores_of_columns = np.zeros(len(names))
     by_size: dict[int, int] = {}
@@ -131,7 +133,7 @@ def special_uniques(table: pd.DataFrame) -> SpecialUniques:
         scores_of_columns[list(columns)] += score * count
         by_size[len(columns)] = by_size.get(len(columns), 0) + count
 
-    total = max(int(scores.sum()), 1)
+    total = max(int(scores.sum()), 1)  # all scores are 0 if no set is small enough to be searched
     riskiest = [
         RiskyRow(
             row=int(rows[place]) + 1,
@@ -156,8 +158,8 @@ def _largest_size(rows: int, columns: int) -> int:
 
 
 def _score(size: int, columns: int, largest: int) -> int:
-    """Compute the SUDA score of a minimal set, by its size, of so many columns."""
-    return prod(columns - smaller for smaller in range(size, min(largest, columns - 1) + 1))
+    """Compute the SUDA score of a minimal set by its size, of so many columns; 1 of all of them."""
+    return prod(columns - larger for larger in range(size, min(largest, columns - 1) + 1))
 
 
 def _minimal_sets(
@@ -172,6 +174,8 @@ def _minimal_sets(
     sets_of_sizes = (combinations(range(len(codes)), size) for size in range(1, largest + 1))
     is_unique: dict[ColumnSet, Bools] = {}  # in each set that was looked at: the candidates, (c,)
     for columns in chain.from_iterable(sets_of_sizes):
+        # The sets with one column less; of a single column there is none, and no row is unique in
+        # it. Smaller sets come first, so all of these were looked at, or left out.
         narrower = list(combinations(columns, len(columns) - 1)) if len(columns) > 1 else []
         # Where all candidates are unique in a narrower set, this one is minimal for none; nor is it
         # if a narrower one was left out for that.

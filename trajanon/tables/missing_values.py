@@ -11,7 +11,7 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.tables.averages import columns_of
 
-_DISTANCES_PER_BLOCK = 4_000_000
+_DISTANCES_PER_BLOCK = 4_000_000  # in memory at once
 _NEAR_ROWS = 16  # whose groups a row, or a whole group, may move to
 _ROUNDS = 4  # of moves; more gain nearly nothing
 _LEAST_GAIN = 1e-9  # in squared standard deviations: less is rounding
@@ -44,7 +44,8 @@ def filled(records: Floats, k: int) -> Floats:
 def gower(standard: Floats, present: Bools, rows: Ints, others: Ints) -> Floats:
     """Compute the mean squared difference of rows and others over the columns that both have.
 
-    It is infinite where they have none in common. Source: Gower (Biometrics 27, 1971).
+    ``rows``, (r,), and ``others``, (o,), are numbers of records; the result is (r, o), and infinite
+    where two have no column in common. Source: Gower (Biometrics 27, 1971).
     """
     has = present[rows].astype(np.float64)
     others_have = present[others].astype(np.float64)
@@ -55,8 +56,9 @@ def gower(standard: Floats, present: Bools, rows: Ints, others: Ints) -> Floats:
 
 
 def shared_squares(standard: Floats, present: Bools, rows: Ints, others: Ints) -> Floats:
-    """Sum the squared differences of rows and others over the columns that both have."""
-    # (x - y)² as x² - 2xy + y², each over the columns that both have: three products of matrices.
+    """Sum the squared differences of rows and others over the columns that both have, (r, o)."""
+    # (x - y)² as x² - 2xy + y², each over the columns that both have: three products of matrices. A
+    # missing value is 0 in standardised records, so xy needs no mask.
     squares = np.einsum("ik,jk->ij", standard[rows] ** 2, present[others] * 1.0)
     squares += np.einsum("ik,jk->ij", present[rows] * 1.0, standard[others] ** 2)
     squares -= 2.0 * np.einsum("ik,jk->ij", standard[rows], standard[others])
@@ -69,9 +71,11 @@ def regroup_for_missing_values(
     """Move rows, and merge groups in which too few have a value, while that lowers the loss.
 
     A group loses the squares round the mean of the values in it, or, where they are fewer than k
-    and stay unwritten, round that of the column. ``complete`` are the records without gaps.
+    and stay unwritten, round that of the column. ``complete`` are the records without gaps, (n, p);
+    ``importance`` is how much each column counts, (p,).
     """
     scale = np.sqrt(importance)
+    # The numbers of the nearest other rows of each row, (n, _NEAR_ROWS), or of all if few.
     near = exact_neighbours(columns_of(complete).standardised * scale, _NEAR_ROWS)
     groups = _Groups(columns_of(records).standardised * scale, ~np.isnan(records), labels, k)
 
@@ -112,7 +116,7 @@ class _Groups:
     def move(self, rows: Ints, near: Ints) -> bool:
         """Move rows of one group to the group of a near row, where that lowers the loss most.
 
-        Returned is whether any such group lowers it.
+        ``near`` are the numbers of the near rows of all rows. Returned is whether rows were moved.
         """
         group = self.labels[rows[0]]
         others = np.unique(self.labels[near[rows]])
@@ -137,6 +141,7 @@ class _Groups:
     def _lost(self, totals: Floats) -> Floats:
         """Sum the squares that groups lose over columns, by their totals, (3, ..., p)."""
         count, total, squares = totals
-        # Where a mean is written, the squares round it are lost; else those round the column's, 0.
+        # Where a mean is written, the squares round it are lost; else those round the mean of the
+        # column, which is 0 here.
         kept = np.where(count >= self._k, total**2 / np.maximum(count, 1.0), 0.0)
         return np.asarray((squares - kept).sum(axis=-1))

@@ -13,7 +13,7 @@ from trajanon.common.arrays import Bools, Ints, dense, numbers_by_appearance, pl
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers import Cells, is_missing, read_numbers
 
-_PAIRS_PER_BLOCK = 30_000_000  # of values that are compared at once
+_PAIRS_PER_BLOCK = 30_000_000  # of values, in all columns, that are compared at once
 
 
 class Combinations(NamedTuple):
@@ -35,6 +35,7 @@ def combinations_of(columns: Sequence[Cells], separator: str | None = None) -> C
     of_row = numbers_by_appearance(rows, number_of_row)
 
     codes = np.empty((len(number_of_row), len(columns)), dtype=np.int64)
+    # The numbers of values only tell them apart; -1 is that of a missing one.
     for column, texts in enumerate(zip(*number_of_row, strict=True)):
         codes[:, column] = numbers_by_appearance(texts, {None: -1})
     return Combinations(of_row, codes)
@@ -47,10 +48,12 @@ def _texts(cells: Cells, separator: str | None) -> list[str | None]:
     if not any(map(is_missing, set(texts))):
         return texts
 
-    # Of texts only blank ones are missing, as NA may be a country.
+    # In a column of numbers NA is a gap. In one of texts it may be a country, so only blanks and
+    # what is no text, such as None, are gaps there.
     numbers = read_numbers(cells, separator)
     for row in np.flatnonzero(numbers.missing).tolist():
-        if numbers.are_most or not isinstance(values[row], str) or not values[row].strip():
+        may_be_a_value = isinstance(values[row], str) and values[row].strip()
+        if numbers.are_most or not may_be_a_value:
             texts[row] = None
     return texts
 
@@ -71,7 +74,8 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
         return np.bincount(of_row) if people is None else subjects_per_group(of_row, people)
 
     # The people of each combination, one combination after the other: those of number c are
-    # persons[borders[c] : borders[c + 1]]. A pair of combination and person is one number.
+    # persons[borders[c] : borders[c + 1]]. A pair of them is one number, combination * n + person,
+    # as there are at most n persons, who are numbered from 0.
     n = len(of_row)
     person = np.arange(n) if people is None else dense(people)
     pairs = np.unique(of_row * n + person)

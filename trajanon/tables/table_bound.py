@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 _EFFORTS: tuple[EffortName, ...] = ("best", "balanced", "fast")
 """From the strongest bound to the one that takes least time."""
 
-_DISTANCES_PER_BLOCK = 2_000_000
-_ROUNDS = 6  # in which a mean by weights comes down to its least
+_DISTANCES_PER_BLOCK = 2_000_000  # in memory at once
+_ROUNDS = 6  # of Dinkelbach's, in which a mean by weights comes down to its least
 
 
 class TableBound(TypedDict):
@@ -119,7 +119,10 @@ def _time_to_expect(sizes: Sequence[int], k: int, effort: EffortName) -> str:
 
 
 def _seconds(n: int, k: int, effort: EffortName) -> float:
-    """Estimate seconds of a core: what 8 columns took at k = 3 and 5 in November 2026."""
+    """Estimate seconds of a core for n records, by rates fitted to measurements.
+
+    They are what 8 columns took at k = 3 and 5 in November 2026.
+    """
     if effort == "fast" or n > MOST_RECORDS_PAIRED:
         return n / 2_000
     slower = max(k / 5, 1.0) ** 2
@@ -134,7 +137,11 @@ def _bound(
     effort: EffortName,
     progress: Progress,
 ) -> tuple[float, bool, bool]:
-    """Bound the SSE of any groups within the strata; whether certified; whether stopped."""
+    """Bound the SSE of any groups within the strata; whether certified; whether stopped.
+
+    `lower_bound` takes only complete records that weigh the same. Others, and strata that are left
+    after Ctrl-C, get the bound by distances.
+    """
     standard = columns_of(records, lost.weight).standardised
     present = ~np.isnan(records)
     by_distances = not present.all() or len(np.unique(lost.weight)) > 1
@@ -144,6 +151,8 @@ def _bound(
     for number, (name, members) in enumerate(parts):
         progress("Strata", number, len(parts))
         if not (by_distances or stopped):
+            # A search counts in deviations of its own stratum: `unit` turns its SSE to that of the
+            # whole table. A table without strata is one, which has no name.
             importance, unit = importance_within(standard[members]) if name else (None, 1.0)
             reached = float(np.sum(lost.away[members] ** 2)) / unit if unit > 0.0 else 0.0
             try:
@@ -177,20 +186,25 @@ def distance_bound(
     """
     n, p = standard.shape
     rows = np.arange(n)
+    # A squared distance may come out too large by rounding, at most by this.
     slip = 16.0 * p * np.finfo(float).eps * float((standard**2).sum(axis=1).max())
-    lightest = float(np.sort(weights)[: k - 1].sum())
-    rounds = _ROUNDS if np.ptp(weights) > 0.0 else 2  # the nearest are the best at once
+    lightest = float(np.sort(weights)[: k - 1].sum())  # what k - 1 others weigh at least
+
+    # Where all weigh the same, the nearest are the best at once: one round finds their mean, and
+    # the next one its bound.
+    rounds = _ROUNDS if np.ptp(weights) > 0.0 else 2
     block = max(_DISTANCES_PER_BLOCK // n, 1)
     total = 0.0
     for begin in range(0, n, block):
         progress("Distances for a bound", begin, n)
         own = rows[begin : begin + block]
         squares = np.maximum(shared_squares(standard, present, own, rows) - slip, 0.0)
-        squares[np.arange(len(own)), own] = np.inf
+        squares[np.arange(len(own)), own] = np.inf  # a record is none of its own others
 
         # Dinkelbach: for a mean, the best others are those that add least to what lies above it.
         mean = np.zeros(len(own))
         for _ in range(rounds):
+            # Chosen are all that lower the mean, and k - 1 in any case.
             above = weights * (squares - mean[:, None])
             chosen = above < 0.0
             nearest = np.argpartition(above, k - 2, axis=1)[:, : k - 1]
@@ -201,4 +215,4 @@ def distance_bound(
             bound = mean + np.minimum(rest, 0.0) / (weights[own] + lightest)
             mean += rest / (chosen @ weights + weights[own])
         total += 0.5 * float(weights[own] @ bound)
-    return total * (1.0 - 2.0**-40)
+    return total * (1.0 - 2.0**-40)  # lowered a little, for the rounding of the sums

@@ -68,17 +68,18 @@ class Doubt(NamedTuple):
     column: str
     kind: Kind  # what it may be instead
     value: str = ""  # an example, as it is written
-    rows: int = 0  # that hold such a value; of a code, how many different values there are
+    rows: int = 0  # of a date or a missing value: rows that hold one
     of: int = 0  # rows with any value
+    different: int = 0  # of a code that was found by its values: how many of them there are
 
     @property
     def reason(self) -> str:
         """Describe what the column looks like."""
-        numbers = f"{number_of(self.rows, 'whole number')}, as a code has"
+        numbers = f"{number_of(self.different, 'whole number')}, as a code has"
         return {
             "id": "like an identifier",
             "weight": "like a survey weight",
-            "code": numbers if self.rows else "like a code",
+            "code": numbers if self.different else "like a code",
             "date": f"dates such as {self.value}",
             "missing": f"{self.value} in {number_of(self.rows, 'row')}, like a code for a missing "
             "value",
@@ -176,6 +177,8 @@ def averaged_columns(table: Table, roles: Roles) -> list[str]:
         return [name for name in table.columns if name in roles.columns]
 
     beside = [name for names in roles.beside.values() for name in names]
+    # With a cell that may be several numbers a column counts as one of numbers, so that it is
+    # refused later on, and not left out.
     of_numbers = [
         name
         for name in table.columns
@@ -225,7 +228,7 @@ def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
 
     different = np.unique(values)
     if 1 < len(different) <= min(_VALUES_OF_CODE, len(values) // _ROWS_OF_VALUE):
-        return Doubt(name, "code", rows=len(different))
+        return Doubt(name, "code", different=len(different))
 
     # Identifiers count rows, or blocks of up to ten rows; or all differ, and either none is left
     # out or they have many digits, all as many.
@@ -244,7 +247,7 @@ def code_doubts(name: str, values: Floats) -> list[Doubt]:
     if len(different) < 2 or not np.isfinite(different).all():
         return []
 
-    # Whole numbers as texts, and nothing for others.
+    # Each value as a text if it is whole, and else an empty one, which is neither date nor code.
     texts = [f"{value:.0f}" if value % 1.0 == 0.0 else "" for value in different.tolist()]
     is_date = np.array([_DATE.fullmatch(text) is not None for text in texts])
     dates = int(counts[is_date].sum())
@@ -252,7 +255,8 @@ def code_doubts(name: str, values: Floats) -> list[Doubt]:
         return [Doubt(name, "date", texts[int(is_date.argmax())], dates, len(values))]
 
     # Only the least and the greatest value can be such a code, if it is far from all others: below
-    # 0 where no other is, or as far above the next as the others are wide.
+    # 0 where no other is, or as far above the next as the others are wide. So a least value that is
+    # not negative never is.
     codes: list[Doubt] = []
     for place, others in ((0, different[1:]), (-1, different[:-1])):
         if len(others) < _OTHER_VALUES:
@@ -338,7 +342,7 @@ def _complete_rows(
     table: Table, averaged: list[str], roles: Roles, missing: MissingName
 ) -> tuple[Bools, list[TrajanonWarning]]:
     """Find the rows to use, (n,), and what to report of the others, or of cells that stay empty."""
-    # By column: the rows in which a value is missing.
+    # By column: marks of the rows in which a value is missing, (n,).
     named = roles.beside
     missing_in_needed = {
         name: numbered(table.columns[name]).missing
@@ -348,15 +352,15 @@ def _complete_rows(
     missing_in_averaged = {name: table.numbers(name).missing for name in averaged}
 
     missing_in = {**missing_in_averaged, **missing_in_needed}
-    counts = {name: int(rows.sum()) for name, rows in missing_in.items() if rows.any()}
+    counts = {name: int(gaps.sum()) for name, gaps in missing_in.items() if gaps.any()}
     if not counts:
         return np.ones(table.rows, np.bool_), []
 
     # Cells to average may stay empty if so chosen; a person, a stratum or a weight may not.
     keeps = missing == "keep"
     incomplete = np.zeros(table.rows, np.bool_)
-    for rows in (missing_in_needed if keeps else missing_in).values():
-        incomplete |= rows
+    for gaps in (missing_in_needed if keeps else missing_in).values():
+        incomplete |= gaps
 
     columns = listed([f"{name} {number:,}" for name, number in counts.items()])
     of_rows = f"{incomplete.sum():,} of the {number_of(table.rows, 'row')} of {table.name}"

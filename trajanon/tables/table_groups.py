@@ -92,7 +92,7 @@ def strata_of(read: TableColumns, units: Units) -> list[Stratum]:
 
 def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
     """Group units, within each stratum."""
-    since = perf_counter()
+    since = perf_counter()  # for the time that the report has
     complete = filled(units.records, search.k)
     if len(strata) == 1:
         return search.run(units, complete, search.importance)
@@ -104,7 +104,10 @@ def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
     standard = standardise(complete, search.importance)
     for name, members in strata:
         within, _ = importance_within(standard[members])
-        part_units = Units(units.records[members], units.subjects[members], members, None)
+        # A search looks neither at the rows of units nor at their weights.
+        part_units = Units(
+            units.records[members], units.subjects[members], of_row=members, weights=None
+        )
         try:
             part = search.run(part_units, complete[members], within)
         except (TooFewRecords, TooFewSubjects) as error:
@@ -124,11 +127,12 @@ def importance_within(standard: Floats) -> tuple[Floats | None, float]:
     """Compute weights of columns, (p,), by which a search in a stratum counts losses of the table.
 
     ``standard``, (m, p), are the stratum's records in deviations of the whole table; the search
-    counts in those of the stratum. Where all records are equal, no weights are needed. Also
-    returned is what one unit of the search's SSE is in units of the table.
+    counts in those of the stratum. Weights are scaled so that the largest is 1. Also returned is
+    what one unit of the search's SSE is in units of the table: the variance of that column. Where
+    all records are equal, no weights are needed, and nothing is lost.
     """
-    variance = np.diag(sums_of_products(standard - standard.mean(axis=0)))
-    largest = float(variance.max())
+    squares = np.diag(sums_of_products(standard - standard.mean(axis=0)))
+    largest = float(squares.max())
     if largest == 0.0:
         return None, 0.0
-    return variance / largest, largest / max(len(standard) - 1, 1)
+    return squares / largest, largest / (len(standard) - 1)

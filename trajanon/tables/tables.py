@@ -110,8 +110,11 @@ class MicroaggregatedTable:
         if any(isinstance(cell, Decimal) for cell in self._source.cells(name)):
             texts = number_texts(means, numbers)
             return np.array([Decimal(text) if text else None for text in texts], dtype=object)
-        kind = frame[name].dtype
-        return pd.Series(means).astype(kind).array if pd.api.types.is_numeric_dtype(kind) else means
+
+        # A column of objects may hold numbers as well; their means are floats.
+        dtype = frame[name].dtype
+        is_numeric = pd.api.types.is_numeric_dtype(dtype)
+        return pd.Series(means).astype(dtype).array if is_numeric else means
 
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
@@ -123,6 +126,7 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     elif separator is None:
         result.table.to_csv(draft, index=False)
     else:
+        # The cells of each column as texts: kept ones as they were read, means in their form.
         texts = {name: source.cells(name).tolist() for name in result._written}
         for name, means in result._means.items():
             texts[name] = number_texts(means, source.table.numbers(name))
@@ -306,7 +310,7 @@ def _group_column(name: str | None, read: TableColumns, person: Ints) -> dict[st
             f"{read.table.name} has a column {name!r} already; choose another name for "
             "`group_column`"
         )
-    # Of no seed: who knew it could tell in which order the subjects stood.
+    # Without a seed: anyone who knew it could tell in which order the subjects stood.
     return {name: np.random.default_rng().permutation(int(person.max()) + 1)[person] + 1}
 
 

@@ -119,6 +119,7 @@ class Clock:
 
 def _local_seconds(times: Floats, timezone: str) -> Floats:
     """Count seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
+    # Zones are computed of whole seconds; the fractions are added again.
     whole_seconds = np.floor(times)
     dates = pd.to_datetime(whole_seconds.astype(np.int64), unit="s", utc=True)
     on_the_wall = dates.tz_convert(timezone).tz_localize(None).as_unit("s").asi8
@@ -144,5 +145,7 @@ def departure_days(trajectories: Trajectories) -> Ints | None:
     departures = trajectories.times[:, 0]
     zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
     day = local_days(np.nan_to_num(departures), zone)
+
+    # Where a departure is unknown, the day has a number of its own, below all others.
     days_of_their_own = day.min() - 1 - np.arange(len(day))
     return np.where(np.isnan(departures), days_of_their_own, day)

@@ -18,18 +18,19 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]
-    has_times = np.flatnonzero(~np.isnan(trips.times[:, 0]))
-    departures = trips.times[has_times, 0]
+    timed = np.flatnonzero(~np.isnan(trips.times[:, 0]))  # rows of trips with times
+    departures = trips.times[timed, 0]
 
     # Subjects are numbered by who comes first: the order of days must not follow from their names.
-    day = day_numbers(dense(trips.subject)[has_times], local_days(departures, timezone))
-    is_short_enough = np.bincount(day) <= most
+    day_of_timed = day_numbers(dense(trips.subject)[timed], local_days(departures, timezone))
+    is_short_enough = np.bincount(day_of_timed) <= most
 
-    # Trips of days that are not too long, by day and departure; and their place in the day.
-    order = np.lexsort((departures, day))
-    order = order[is_short_enough[day[order]]]
-    row = has_times[order]
-    day = (np.cumsum(is_short_enough) - 1)[day[order]]
+    # Trips of days that are not too long, by day and departure: their rows, their days, which are
+    # numbered anew without the long ones, and their place in the day.
+    order = np.lexsort((departures, day_of_timed))
+    order = order[is_short_enough[day_of_timed[order]]]
+    row = timed[order]
+    day = (np.cumsum(is_short_enough) - 1)[day_of_timed[order]]
     trips_in_day = np.bincount(day)
     place = places_of_spans(0, trips_in_day)
 

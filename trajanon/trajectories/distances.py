@@ -14,8 +14,8 @@ from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
 _TRIPS_PER_TASK = 2_000
 
-# Bins of histograms, from a millimetre to some 70,000 km, each 0.2 % wide.
-_LEAST_ERROR = 1e-3
+# Bins of histograms, each 0.2 % wide: of metres, from a millimetre to some 70,000 km.
+_LEAST_ERROR = 1e-3  # metre or second
 _WIDTH_OF_BIN = 0.002  # in natural logarithms
 _BINS = 12_500
 
@@ -26,7 +26,7 @@ class Summary:
 
     mean: Finite
     median: Finite
-    p95: Finite  # as large are 95 % at most
+    p95: Finite  # 95 % are at most as large
     max: Finite
 
 
@@ -69,7 +69,7 @@ class Histogram(NamedTuple):
             upper_end = _LEAST_ERROR * float(np.exp(bin * _WIDTH_OF_BIN)) if bin else 0.0
             return min(upper_end, self.largest)
 
-        mean = self.total / max(errors, 1)
+        mean = self.total / max(errors, 1)  # 0 of no errors
         return Summary(mean, quantile(0.5), quantile(0.95), self.largest)
 
 
@@ -113,7 +113,10 @@ def to_line(points: Floats, lines: Floats) -> Metres:
 
 
 def to_way(points: Floats, lines: Floats) -> Metres:
-    """Measure how far the points of lines lie from the nearest place of the way that was gone."""
+    """Measure how far the points of lines lie from the nearest place of the way that was gone.
+
+    ``points`` are those of the way: the order is that of `to_line`, so that either is a measure.
+    """
     return to_line(lines, points)
 
 
@@ -139,7 +142,7 @@ def distances_to_lines(
 
 
 def until_rest(points: Floats) -> Bools:
-    """Mark the points, (n, m), that come before the last stay of a day, or begin it."""
+    """Mark the points of days, (n, m, 2), that come before the last stay or begin it: (n, m)."""
     is_last_place = (points[:, :-1] == points[:, -1:]).all(axis=2)
     # A point rests if it and all after it are at the last place.
     rests = np.logical_and.accumulate(is_last_place[:, ::-1], axis=1)[:, ::-1]

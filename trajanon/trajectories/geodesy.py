@@ -68,6 +68,7 @@ def cells(points: Floats, metres: float) -> Ints:
 
 def cell_middles(numbers: Ints, metres: float) -> Floats:
     """Return latitude and longitude of the middles of `cells`, (n, 2)."""
+    # Columns lie from -_COLUMNS / 2 on, negative ones to the west.
     row = (numbers + _COLUMNS // 2) // _COLUMNS
     column = numbers - row * _COLUMNS
     latitude, width = _latitude_and_width(row, metres)
@@ -80,5 +81,6 @@ def _latitude_and_width(row: Ints, metres: float) -> tuple[Floats, Floats]:
     At the poles a cell would be infinitely wide.
     """
     latitude = np.asarray((row + 0.5) * (metres / DEGREE), dtype=np.float64)
+    # The middle of the last row may lie beyond the pole.
     off_axis = np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2))
     return latitude, np.asarray(metres / (DEGREE * off_axis + 1e-9))

@@ -51,9 +51,11 @@ def key_of(name: str, *, exact: bool = False) -> str:
         return name if name.strip() else ""
     name = name.translate(_UNSEEN_ASCII).lower() if name.isascii() else _folded(name)
 
-    # What stands between letters is a part of a name, and no number has letters at both ends.
+    # With a letter in front and a letter or digit at its end, a name has no ends to cut, and is no
+    # number.
     if not name or (name[0].isalpha() and name[-1].isalnum()):
         return name
+    # As a whole first: a sign in front belongs to the number.
     inside = _without_ends(name, _is_punctuation)
     return _number_key(name) or _number_key(inside) or inside or name
 

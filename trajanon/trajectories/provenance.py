@@ -64,6 +64,7 @@ class Provenance:
         """Read what a file says, which may be anything: what is not known keeps its default."""
         days = account.get("days")
         trips_of_day = days if _is_count(days) else 0
+        # Of whole recordings, extraction writes "trips": true.
         unit: UnitName = "trip" if account.get("trips") is True else "trajectory"
         counts = counts_in(account.get("counts"))
         merged = Merged(counts.get(NAMES_MERGED, 0), counts.get(COPIES_MERGED, 0))
@@ -110,7 +111,7 @@ def counts_in(account: object) -> dict[str, int]:
 
 
 def with_counts(account: Mapping[str, object], added: Mapping[str, int]) -> Mapping[str, object]:
-    """Add counts that are not zero to those of a provenance."""
+    """Add counts that are not zero to those of a provenance; what else stands there stays."""
     entry = account.get("counts")
     before = entry if isinstance(entry, Mapping) else {}
     counts_before = counts_in(entry)

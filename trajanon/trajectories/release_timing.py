@@ -47,9 +47,10 @@ def search_columns(
 ) -> tuple[Floats, Floats | None]:
     """Return the columns that the search compares, and how much each counts beside the others.
 
-    These are the coordinates, (n, 2 m), and with times the departure as the last column. All count
-    alike where None is returned. ``spread`` is the standard deviation of each coordinate in all
-    data, of which the trajectories are a part.
+    These are the coordinates, (n, 2 m), and with times the departure as the last column. What a
+    column counts multiplies its squared deviations; all count alike where None is returned.
+    ``spread``, (2 m,), is the standard deviation of each coordinate in all data, of which the
+    trajectories are a part; None if they are all.
     """
     columns = trajectories.records
     if timing is not None:
@@ -57,7 +58,8 @@ def search_columns(
     elif spread is None:
         return columns, None
 
-    # The search gives each column a spread of 1. In a part, they shall count as in all data.
+    # The search gives each column a spread of 1. In a part, they shall count as in all data. The
+    # first row is subtracted, as numbers far from zero lose digits.
     own_spread = (columns - columns[:1]).std(axis=0, ddof=1)
     own_places = own_spread[: trajectories.records.shape[1]]
     places = own_places if spread is None else spread
@@ -80,12 +82,16 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
     mean trajectory, (m, 2), and ``spread`` the standard deviation of each column, (2 m + 1,), in
     degrees and, at last, seconds.
     """
+    # Of each coordinate, (2 m,): metres of a degree, and the standard deviation in metres.
     metres_of_degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()
     metres = spread[:-1] * metres_of_degree
     if not metres.any():  # all go the same way: hours alone tell them apart
         return 1.0
+
+    # What a displacement by this many metres adds at each coordinate, were all of it along that
+    # axis. In any direction it has, on average, half of its square along each of the two. A minute
+    # of departures adds as much, in deviations of theirs.
     squares = (minute_worth / metres[metres > 0.0]) ** 2
-    # A displacement in any direction has, on average, half of its square to the north.
     return min(float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2), HEAVIEST)
 
 
@@ -98,7 +104,7 @@ class EndsSeen(NamedTuple):
 
     @classmethod
     def of(cls, ends: Floats) -> "EndsSeen":
-        """Count departures and arrivals, (n, 2)."""
+        """Count departures and arrivals, (n, 2): seconds since 1970 UTC, NaN where unknown."""
         departure, arrival = ends.T
         is_unknown = np.isnan(departure)
         is_still = arrival <= departure
@@ -150,7 +156,7 @@ def timing_for(
 
     zone = zone_of(*middle) if settings.timezone is None else settings.timezone
     clock = Clock(settings.times, zone, settings.time_step)
-    departures = clock.rounded(clock.seconds(ends.departures[:, None])[:, 0])
+    departures = clock.rounded(clock.seconds(ends.departures[:, None])[:, 0])  # as of one point
     if departures.min() == departures.max():
         raise BadInput(
             f"{option} would show nothing: all depart at {clock.text(departures[0])}, within "

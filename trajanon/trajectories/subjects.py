@@ -72,12 +72,13 @@ def numbered(
 ) -> Numbered:
     """Number whatever tells subjects apart; None, NaN and blanks are no name."""
     column = column_of(values)
-    if column.dtype.kind == "i":  # numbers are as they are
+    # Whole numbers have no gaps and only one spelling.
+    if column.dtype.kind == "i":
         return Numbered(dense(column), np.zeros(len(column), dtype=np.bool_), Merged())
 
     import pandas as pd  # tables without subjects do not wait for it
 
-    if column.dtype.kind not in "iuf":
+    if column.dtype.kind not in "iuf":  # texts, dates and the like are names
         column = column.astype(object)
     try:
         number, different = pd.factorize(column)
@@ -91,7 +92,8 @@ def numbered(
         keys = [key_of(name, exact=exact) for name in names]
         merged = Merged(names=names_merged(names, keys))
         number_of_name = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
-        number = np.append(number_of_name, -1)[number]  # -1, of no value, stays
+        # A missing value has the number -1, which is the last place, and so stays -1.
+        number = np.append(number_of_name, -1)[number]
 
     # Rows without a name have the last numbers.
     number = number.astype(np.int64)
@@ -151,10 +153,11 @@ def identities(
     subject_of_recording = np.full(int(recording.max()) + 1, -1)
     subject_of_recording[recording[named_rows]] = number[named_rows]
     is_nameless = subject_of_recording[recording] < 0
-    number = np.where(missing & ~is_nameless, subject_of_recording[recording], number)
-    if not len(named_rows):
-        number = recording
+    nameless = len(np.unique(recording[is_nameless]))
+    if not len(named_rows):  # nobody has a name: each recording is a subject
+        return Identities(dense(recording), trace_number, Nameless(nameless, nameless), merged)
 
-    recordings = len(np.unique(recording[is_nameless]))
-    subjects = 1 if len(named_rows) and recordings else recordings
-    return Identities(dense(number), trace_number, Nameless(recordings, subjects), merged)
+    # A row without a name is of the subject of its recording. All recordings without any are one's.
+    number = np.where(missing & ~is_nameless, subject_of_recording[recording], number)
+    subjects = min(nameless, 1)
+    return Identities(dense(number), trace_number, Nameless(nameless, subjects), merged)

@@ -41,7 +41,8 @@ FOR_COMPARISON = "for comparison with the papers, not for publication of persons
 class TrajectoryRows(Displayed):
     """Lines of equally many points, and what is known of each: originals, or a release.
 
-    A function that takes either takes this; one that takes `Trajectories` refuses a release.
+    A function that takes either takes this; one that takes `Trajectories` refuses a release. The
+    fields are explained there.
     """
 
     points: Floats
@@ -64,6 +65,7 @@ class TrajectoryRows(Displayed):
         self._number_names()
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
+            # All rows in one, with a mark where each begins.
             begins = np.zeros(self.times.shape, dtype=np.bool_)
             begins[:, :1] = True
             refuse_odd_times_along(self.times.ravel(), begins.ravel(), "trajectory {}")
@@ -142,7 +144,7 @@ class TrajectoryRows(Displayed):
             )
 
         # Windows that share a step would count it twice, and tell of one another.
-        length = STEPS * (m - 1)
+        length = STEPS * (m - 1)  # of a window, in steps
         order = np.lexsort((tracks.start, tracks.run))
         is_same_run = np.diff(tracks.run[order]) == 0
         shares_ground = is_same_run & (np.diff(tracks.start[order]) <= length)
@@ -199,10 +201,9 @@ class TrajectoryRows(Displayed):
         >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
         [[[41.2, 1.2], [41.2, 1.3]]]
         """
+        columns = {name: getattr(self, name) for name in _ROW_FIELDS}
         taken: dict[str, Any] = {
-            name: None if values is None else values[rows]
-            for name in _ROW_FIELDS
-            for values in [getattr(self, name)]
+            name: None if values is None else values[rows] for name, values in columns.items()
         }
         tracks = None if self.tracks is None else self.tracks.take(rows)
         return replace(self, tracks=tracks, **taken)
@@ -228,7 +229,7 @@ class TrajectoryRows(Displayed):
         import shapely
         from geopandas import GeoDataFrame
 
-        lines = shapely.linestrings(self.points[:, :, ::-1])
+        lines = shapely.linestrings(self.points[:, :, ::-1])  # longitude first
         frame = GeoDataFrame(self._numbers, geometry=lines, crs="EPSG:4326")
         if self.times is not None:
             rows = [None if np.isnan(row[0]) else row.tolist() for row in self.times]

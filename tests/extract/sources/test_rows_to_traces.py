@@ -122,7 +122,7 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes later cannot turn seconds into milliseconds, nor back."""
-    monkeypatch.setattr(rows_to_traces, "FIRST", 2)
+    monkeypatch.setattr(rows_to_traces, "FIRST_ROWS", 2)
     late = table(ROWS).assign(time=["1212908400", "1212908401", "9e12", "9e12"])
     for size in (2, 3, 4):
         found, _ = gather(late.assign(subject="x", id="y"), size)

@@ -67,7 +67,7 @@ class Measurement:
     @property
     def difference(self) -> float | None:
         """Compute how far ours lies above the published number, percent."""
-        if not self.published:
+        if not self.published:  # there is none, or it is 0
             return None
         return 100.0 * (self.ours / self.published - 1.0)
 
@@ -144,6 +144,7 @@ def read_published(folder: Path) -> PublishedNumbers:
                 number = (float(row["value"]), row["source"])
                 # Where two papers print a number, the first one stands.
                 numbers.setdefault((table, *place), number)
+                # Our table of timing measures anew what was published with compression.
                 if table == "compression" and row["statistic"] == "seconds":
                     numbers.setdefault(("timing", *place), number)
         except (OSError, ValueError, KeyError) as error:
@@ -207,7 +208,7 @@ def _machine() -> str:
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
     """Lay a table out for one data set, line by line: a method a row."""
-    # The measurements of each row, named by method, by and setting; and in it of each column.
+    # The measurements of each row, whose name is method, by and setting, and in it of each column.
     shown = [m for m in measurements if m.statistic in _SHOWN]
     rows: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
     for m in shown:
