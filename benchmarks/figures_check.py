@@ -58,7 +58,7 @@ def quoted(figure: Figure) -> list[str]:
 
 
 def value_at(account: Any, address: str) -> float:
-    """Return a number of a record of JSON: names and places in lists between points."""
+    """Return a number of JSON by its address: names, and places in lists, between dots."""
     for name in address.removesuffix(" %").split("."):
         account = account[int(name)] if isinstance(account, list) else account[name]
     return float(account) * (100.0 if address.endswith(" %") else 1.0)
