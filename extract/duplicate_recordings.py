@@ -394,7 +394,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     count = sightings.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
     place = places_of_spans(sightings.start[shorter], count)
-    slot = sightings.slot[place] + apart[pair]
+    slot = sightings.slot[place] + apart[pair]  # by the clock of the longer one
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
         """Add up the values of the places of each pair, (m,)."""
