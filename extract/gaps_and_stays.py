@@ -79,8 +79,7 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     Somebody stays who is within `near` metres of a point after half this time, and after all of it.
     """
     seconds = longest_stop(rules)
-    _, size = points.pieces
-    piece = np.repeat(np.arange(len(size)), size)
+    piece = np.cumsum(~points.follows) - 1  # its number in this batch
     timed = np.isfinite(points.time)
     if not timed.any():
         return np.zeros(len(points), np.bool_)
@@ -160,6 +159,7 @@ class LimitsFound(NamedTuple):
 
 def with_limits(rules: Rules, points: Points) -> tuple[Rules, LimitsFound]:
     """Replace the limits that are "auto" by numbers, found from cleaned points."""
+    # Each recording is one piece still.
     hops = pd.DataFrame({"metres": points.hops, "seconds": points.hop_seconds})
     of_recordings = hops.groupby(points.piece[points.hop_ends]).median()
     metres, seconds = (
