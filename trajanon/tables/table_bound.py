@@ -199,9 +199,8 @@ def distance_bound(
         progress("Distances for a bound", begin, n)
         block_rows = rows[begin : begin + block]
         squares = np.maximum(shared_squares(standard, present, block_rows, rows) - slip, 0.0)
-        squares[np.arange(len(block_rows)), block_rows] = (
-            np.inf
-        )  # a record is none of its own others
+        # A record is none of its own others.
+        squares[np.arange(len(block_rows)), block_rows] = np.inf
 
         # Dinkelbach: for a mean, the best others are those that add least to what lies above it.
         mean = np.zeros(len(block_rows))
