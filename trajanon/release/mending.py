@@ -97,6 +97,7 @@ def mend_labels(
         group_numbers, group = np.unique(labels[rows], return_inverse=True)
         merged = merge_groups_lacking_places(records[rows], group, ends)
         labels[rows] = group_numbers[merged]
+        wide = groups.counted_after_mergers(labels, wide)
         in_one_place = GroupsInOnePlace(
             groups=len(ends.groups_lacking_places(group)),
             left=len(ends.groups_lacking_places(dense(merged))),
@@ -161,6 +162,7 @@ class _WideGroups:
         # No two members are farther apart than twice the farthest is from the middle of all.
         labels = self._labels_before
         off_middle = self._middles - group_means(self._middles, labels)[labels]
+        # Of each group, in metres: its farthest member from its middle, and its longest trajectory.
         radius, longest = np.zeros((2, int(labels.max()) + 1))
         np.maximum.at(radius, labels, np.linalg.norm(off_middle, axis=1))
         np.maximum.at(longest, labels, self._lengths)
@@ -170,7 +172,7 @@ class _WideGroups:
         spans = {group: span(self._middles[self._members[group]]) for group in may_be_wide}
         self._wide = {group for group in may_be_wide if spans[group] > longest[group]}
 
-        groups = len(self._wide)
+        wide_at_first = len(self._wide)
         # Far less than a trajectory is added, as the share is no exact float.
         limit = int(MOST_LEFT_OUT * len(self.labels) + 1e-9)
         left_out = 0
@@ -178,7 +180,15 @@ class _WideGroups:
             left_out += self._narrow(group, limit - left_out)
 
         still_wide = len(self._wide)
-        return WideGroups(groups=groups - still_wide, trajectories=left_out, left=still_wide)
+        return WideGroups(groups=wide_at_first - still_wide, trajectories=left_out, left=still_wide)
+
+    def counted_after_mergers(self, labels: Ints, wide: WideGroups) -> WideGroups:
+        """Count groups as mended, too, that are not too wide since one with a longer trip joined.
+
+        ``labels``, (n,), are those after the mergers, and ``wide`` are the counts before.
+        """
+        left = sum(self._is_wide(np.flatnonzero(labels == group)) for group in self._wide)
+        return WideGroups(wide.groups + wide.left - left, wide.trajectories, left)
 
     def _narrow(self, group: int, limit: int) -> int:
         """Leave out the farthest members of a group, up to a limit; return their number.

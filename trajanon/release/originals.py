@@ -113,6 +113,7 @@ def line_summaries(release: Path) -> LineSummaries:
     for keys, copies, lines in lines_by_part(release):
         points = lines.points
         corners = np.stack([points.min(axis=(0, 1)), points.max(axis=(0, 1))])
+        # In the order of the fields.
         parts.append((keys, copies, points[:, [0, -1]], points.mean(axis=1), corners[None]))
     return LineSummaries(*map(np.concatenate, zip(*parts, strict=True)))
 

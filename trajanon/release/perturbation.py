@@ -30,8 +30,8 @@ ELAPSED_FACTOR = 3.0
 """Elapsed times are moved by so many widths of groups: they are rough along the way."""
 
 _JITTER = 1e-9  # added to the diagonal, so that rounding keeps the correlation positive definite
-_LINES_PER_DRAW = 10_000  # as many as are in memory at once, as are trajectories
-_TRAJECTORIES_PER_SUM = 10_000
+_LINES_PER_DRAW = 10_000  # whose numbers are in memory at once
+_TRAJECTORIES_PER_SUM = 10_000  # likewise
 _LANES = 4  # numbers of 64 bits in a group's seed
 _DIGEST = 8 * _LANES  # bytes
 
@@ -49,7 +49,7 @@ class PublicWidths(NamedTuple):
 
     places: float  # metres
     departures: float = 0.0  # seconds
-    elapsed: float = 0.0
+    elapsed: float = 0.0  # seconds since the departure
 
     @classmethod
     def of(cls, groups: GroupWidths) -> "PublicWidths":
@@ -188,7 +188,10 @@ def moved_and_rounded(means: Floats, metres: Floats) -> Floats:
 
 
 def widths_of_times(seconds: Floats, labels: Ints, weights: Floats) -> tuple[Floats, Floats]:
-    """Measure how far departures and elapsed times are from their group's mean, (g,) each."""
+    """Measure how far departures and elapsed times are from their group's mean, (g,) each.
+
+    ``seconds``, (n, m), are times by a clock, and ``weights``, (n,), add up to 1 in each group.
+    """
     off_mean = seconds - group_means(seconds, labels, weights)[labels]
     departure = off_mean[:, 0]
     elapsed = off_mean - off_mean[:, :1]

@@ -206,6 +206,7 @@ class DistinctLines:
 
     def parts(self) -> Iterator[tuple[ReleasedTrajectories, int]]:
         """Yield the rows of each part, with all copies of a line in one part; and its first id."""
+        # A line is in the part of its last row. Parts but the first begin at these lines.
         part_of_line = (np.cumsum(self.copies) - 1) // ROWS_PER_PART
         first_lines = np.flatnonzero(np.diff(part_of_line)) + 1
         first_id = 1

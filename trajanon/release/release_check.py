@@ -290,6 +290,7 @@ def _lines_for_holder(
 
     line_of_day = np.full(len(days), -1)
     line_of_day[is_released] = groups.labels
+    # A trip in no day has the day -1, and must not get the line of the last one.
     labels = np.where(day_of_trip < 0, -1, line_of_day[day_of_trip])
     return _LinesForHolder(labels, groups.lines, (report.key_fingerprint, report.width))
 

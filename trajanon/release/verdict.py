@@ -234,7 +234,8 @@ def _drives_followed(report: Report) -> Iterator[Finding]:
     if report.chains and report.chains.share_below > DRIVES:
         yield _drives(report, report.chains, "drives_below_k")
 
-    # Shards have counted nothing: a drive may have windows in several of them.
+    # Shards have counted nothing: a drive may have windows in several of them. Where drives were
+    # counted, and none is on several lines, the report has None.
     one_each = report.source.per_recording == 1
     if report.unit != "trip" and report.chains is UNSET and not one_each:
         yield Finding("drives_not_checked", {"k": report.k}, _one_window_each(report))
@@ -251,6 +252,7 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
     remedy = _remedy(report, "hours_alone_of_day", times="of-day")
     if times.times == "of-day":  # no hours are wider: departures may differ more instead
+        # A third of what they counted, in metres a minute, but not next to nothing.
         worth = max(times.minute_worth / 3.0, 0.5)
         remedy = _remedy(report, "departures_may_differ", minute_worth=worth)
     yield Finding("hours_alone", {"alone": hours_alone, "hours": times.alone.of}, remedy)
@@ -262,7 +264,7 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
         numbers: Numbers = {"share": share, "units": UNITS[report.unit], "places": places}
-        trimmed = _remedy(report, "trim_ends", trim_ends=200)
+        trimmed = _remedy(report, "trim_ends", trim_ends=200)  # metres of each end
         yield Finding(
             "ends_in_one_place" if places <= 2 else "ends_in_few_places", numbers, trimmed
         )

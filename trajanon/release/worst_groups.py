@@ -16,6 +16,7 @@ def leave_out_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, W
     """
     rows = np.flatnonzero(labels >= 0)
     group = dense(labels[rows])
+    # Metres of each trajectory from the mean of its group, (n,).
     means = group_means(points[rows].reshape(len(rows), -1), group)
     away = displacement(points[rows], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)
 
@@ -27,7 +28,7 @@ def leave_out_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, W
 
     is_worst = np.isin(group, worst)
     metres = lengths(points[rows])
-    is_longest = metres >= np.quantile(metres, 0.9)
+    is_longest = metres >= np.quantile(metres, 0.9)  # the longest tenth
     is_shorter = metres <= np.median(metres)
     labels = labels.copy()
     labels[rows[is_worst]] = -1

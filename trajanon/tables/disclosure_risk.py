@@ -91,7 +91,9 @@ class SpecialUniques:
 
 
 def diversity(combination: Ints, sensitive: Cells) -> Diversity:
-    """Measure the l-diversity of a column within combinations of others, numbered (n,).
+    """Measure the l-diversity of a column, (n,), within combinations of others.
+
+    ``combination``, (n,), numbers that of each row.
 
     >>> diversity(np.array([0, 0, 0, 0, 1, 1]), np.array(list("abcdee")))
     Diversity(distinct=1, entropy=1.0, disclosed=1)

@@ -46,7 +46,7 @@ _NAMES: Mapping[Kind, str] = {
         r"([^a-z]|$)|[a-z]{5}code$|(isco|isced|nace|nuts)\d*$"
     ),
 }
-"""Forms of the names of such columns, in lower case."""
+"""Forms of the names of such columns, in lower case; dates and gaps are known by values alone."""
 
 _DATE = re.compile(r"(19|20|21(?=00))\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 """Days written as YYYYMMDD, of the years 1900 to 2100."""
@@ -86,7 +86,7 @@ class Doubt(NamedTuple):
         }[self.kind]
 
     def sentence(self) -> str:
-        """Report that it is averaged all the same, and the way out."""
+        """Report that dates, or codes of gaps, are averaged all the same, and the way out."""
         holds = f"Column {self.column!r} holds {self.value} in {self.rows:,} of {self.of:,} rows"
         if self.kind == "date":
             return (
@@ -275,7 +275,7 @@ class TableColumns:
     """A table, and the parts that its columns play, each in the order of the table."""
 
     table: Table
-    rows: Bools  # which are used: no value that is needed is missing there, (rows of the table,)
+    used_rows: Bools  # no value that is needed is missing there, (rows of the table,)
     averaged: list[str]  # names of the columns to average
     kept: list[str]  # names of those to keep as they are
     roles: Roles  # as the user named them
@@ -285,17 +285,17 @@ class TableColumns:
     def records(self) -> Floats:
         """Return the numbers to average, of the rows that are used, (n, p); NaN where missing."""
         columns = [self.table.numbers(name).values for name in self.averaged]
-        return np.column_stack(columns)[self.rows]
+        return np.column_stack(columns)[self.used_rows]
 
     def cells(self, name: str) -> Cells:
         """Return the cells of a column, of the rows that are used, (n,)."""
-        return self.table.columns[name][self.rows]
+        return self.table.columns[name][self.used_rows]
 
     @property
     def survey_weights(self) -> Floats | None:
         """Return the survey weights of the rows that are used, (n,), all above 0."""
         name = self.roles.survey_weight
-        return None if name is None else self.table.numbers(name).values[self.rows]
+        return None if name is None else self.table.numbers(name).values[self.used_rows]
 
 
 def read_table_columns(

@@ -72,15 +72,16 @@ def strata_of(read: TableColumns, units: Units) -> list[Stratum]:
     values_of_rows = zip(*(map(str, read.cells(name)) for name in columns), strict=True)
     stratum_of_row = numbers_by_appearance(values_of_rows, number_of_values)
 
-    # All rows of a unit have to be of the stratum of its first one.
+    # All rows of a unit have to be of the stratum of its first one. Units are numbered from 0, so
+    # the first rows are in their order.
     _, first_row = np.unique(units.of_row, return_index=True)
     stratum_of_unit = stratum_of_row[first_row]
     differs = np.flatnonzero(stratum_of_unit[units.of_row] != stratum_of_row)
     if len(differs):
         raise BadInput(
             f"`strata` {', '.join(columns)} differ between the rows of a subject, as in data row "
-            f"{np.flatnonzero(read.rows)[differs[0]] + 1}: with `per_subject` name columns that "
-            "are the same in all of them"
+            f"{np.flatnonzero(read.used_rows)[differs[0]] + 1}: with `per_subject` name columns "
+            "that are the same in all of them"
         )
 
     strata = []

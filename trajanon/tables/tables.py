@@ -64,7 +64,9 @@ class MicroaggregatedTable:
     _source: TableColumns
     _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
     _given: object  # the path, or the frame of whose library the result is
-    _group_column: Mapping[str, Ints]  # its name, and the number of each row's subject; or nothing
+    _group_column: Mapping[
+        str, Ints
+    ]  # its name, and a number for the subject of each row; or empty
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -77,14 +79,14 @@ class MicroaggregatedTable:
             if name in self._means:
                 columns[name] = self._means_as_in_source(name)
             elif source.frame is not None:
-                columns[name] = source.frame.loc[self._source.rows, name].array
+                columns[name] = source.frame.loc[self._source.used_rows, name].array
             else:
                 # Cells of CSV are texts: they become numbers where they are written as such.
                 numbers = source.numbers(name)
-                values = numbers.values[self._source.rows]
+                values = numbers.values[self._source.used_rows]
                 columns[name] = plain_numbers(self._source.cells(name), values, numbers)
 
-        index = None if source.frame is None else source.frame.index[self._source.rows]
+        index = None if source.frame is None else source.frame.index[self._source.used_rows]
         frame = pd.DataFrame({**columns, **self._group_column}, index)
         if source.frame is None or isinstance(self._given, str | os.PathLike):
             return frame
@@ -262,7 +264,7 @@ def microaggregate_table(
 
     # Who is behind each row; without subjects each row is a person's.
     people = None if subject is None else numbered(read.cells(subject), exact=subjects_exact)
-    person = np.arange(int(read.rows.sum())) if people is None else dense(people.number)
+    person = np.arange(int(read.used_rows.sum())) if people is None else dense(people.number)
     units = units_of(read.records, person, read.survey_weights, per_subject)
 
     column_importance = None if importance is None else _importance_of(importance, read)

@@ -87,7 +87,7 @@ class Clock:
             return times
         local = _local_seconds(times[:, 0], self.timezone)
         if self.times == "of-week":
-            local -= 4 * DAY  # 1970-01-01 was a Thursday, and a week begins on Monday
+            local -= 4 * DAY  # the first Monday came four days after 1970-01-01
         departure = np.mod(local - DAY_BEGINS, self.period) + DAY_BEGINS
         return departure[:, None] + (times - times[:, :1])
 

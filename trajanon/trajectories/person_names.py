@@ -33,6 +33,7 @@ def spelled(name: str) -> str:
     ('ann lee', '7')
     """
     name = " ".join(name.split())
+    # A printable name in ASCII has nothing unseen, and only one form.
     if not name.isprintable() or not name.isascii():
         name = _without_ends(name, lambda c: unicodedata.category(c) in _UNSEEN)
         name = unicodedata.normalize("NFC", name)

@@ -70,7 +70,11 @@ def column_of(values: ArrayLike | Sequence[object]) -> Column:
 def numbered(
     values: ArrayLike | Sequence[object], *, exact: bool = False, missing_differ: bool = False
 ) -> Numbered:
-    """Number whatever tells subjects apart; None, NaN and blanks are no name."""
+    """Number whatever tells subjects apart; None, NaN and blanks are no name.
+
+    With ``exact`` names are told apart by each letter, and with ``missing_differ`` each row without
+    a name has a number of its own.
+    """
     column = column_of(values)
     # Whole numbers have no gaps and only one spelling.
     if column.dtype.kind == "i":

@@ -28,6 +28,7 @@ def refuse_off_earth(points: Floats | NDArray[np.int32], row: str, unit: float =
 
     ``row`` names what has such a point, with {} for its number; a degree has so many ``unit``s.
     """
+    # Extremes need no memory; which point it is is found only where one is off.
     columns_and_limits = ((points[..., 0], 90.0 * unit), (points[..., 1], 180.0 * unit))
     if points.size and not all(
         -limit <= column.min() and column.max() <= limit for column, limit in columns_and_limits
@@ -187,8 +188,9 @@ class Tracks:
         if self.recording is None:
             return replace(self, start=along)  # a run is a recording
         if along.shape != self.run.shape or along.dtype.kind not in "iu":
-            return replace(self, start=along)  # which refuses it
+            return replace(self, start=along)  # whose checks refuse it
         place = self.begin + along
+        # Places before or behind all runs are refused by their recording, or by their run.
         run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
         if (self.recording[run] != self.recording_of).any():
             raise BadInput("a trajectory cannot start outside its recording")

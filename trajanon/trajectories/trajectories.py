@@ -149,7 +149,8 @@ class TrajectoryRows(Displayed):
         is_same_run = np.diff(tracks.run[order]) == 0
         shares_ground = is_same_run & (np.diff(tracks.start[order]) <= length)
         if shares_ground.any():
-            first, second = order[np.argmax(shares_ground) + np.arange(2)].tolist()
+            place = int(np.argmax(shares_ground))
+            first, second = order[place : place + 2].tolist()
             raise BadInput(
                 f"trajectories {first} and {second} share ground on run {tracks.run[first]}; "
                 f"starts on one run must lie more than {length} steps apart"

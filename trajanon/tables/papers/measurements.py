@@ -218,6 +218,7 @@ def _section(measurements: Sequence[Measurement]) -> list[str]:
     ks = sorted({m.k for m in shown if m.k is not None})
     columns = [f"k = {k}" for k in ks] + list(_OF_ALL_K.values())
     columns = [column for column in columns if any(column in row for row in rows.values())]
+    # Settings have a column only where there are any.
     names = ["method", "by", "setting"] if any(name[2] for name in rows) else ["method", "by"]
     heads = [*names, "runs", *columns]
 

@@ -3,7 +3,8 @@
 Maya-López, thesis (URV 2023), and the papers named at each function. A function yields batches of
 measurements as they come. MHM, multivariate Hansen-Mukherjee, is the best cut of a path; VMDAV and
 V-MDAV are one method, written as in each table. Kernels are run on a few records first, so that
-none is compiled while seconds are measured.
+none is compiled while seconds are measured. Where a function has a `row`, it takes method, how we
+reach it, setting, k, and the values by statistic.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -161,7 +162,7 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
             problem = dataset.problem(k)
             labels, took = timed(method, problem)
             # What the method chose by itself: the gamma of V-MDAV.
-            chosen = {name: float(value) for name, value in problem.log.chosen.items()}
+            chosen = {option: float(value) for option, value in problem.log.chosen.items()}
             values = {"il": dataset.loss(labels), **chosen}
             if table == "hm2":
                 values["seconds"] = took
@@ -353,6 +354,7 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
         draws: dict[str, Callable[..., Floats]]
         draws = {"normal": random.normal, "uniform": random.uniform}
         for (name, draw), n in product(draws.items(), GROWING):
+            # Mean 0 and deviation 1, or from 0 to 1; both are standardised in any case.
             drawn = Dataset(RANDOM, standardise(draw(0.0, 1.0, (n, 2))))
             runs.append((drawn, f"C-MHM, {name}", _heuristic_for("concorde", drawn), f"n = {n}"))
 
