@@ -35,7 +35,10 @@ def compiled(source: Path, folder: Path) -> Path:
 
 
 def of_sdcmicro(program: Path, records: Floats, k: int = K) -> tuple[Floats, float]:
-    """Microaggregate records, (n, p), as sdcMicro does: the means, (n, p), and the seconds."""
+    """Microaggregate records, (n, p), as sdcMicro does: the means, (n, p), and the seconds.
+
+    The program reads and writes matrices column by column, as R has them.
+    """
     n, p = records.shape
     answer = subprocess.run(
         [program, str(n), str(p), str(k)],
@@ -61,6 +64,7 @@ def compare(program: Path, dataset: Dataset) -> None:
     # Records of the papers' tables are standardised, so their mean is 0.
     loss = 100.0 * ((records - means) ** 2).sum() / (records**2).sum()
     measured = [
+        # All runs lose the same: the least pair is that of the fastest.
         (loss, min(seconds for _, seconds in runs)),
         min(of_trajanon(records, method="mdav", refine="none") for _ in range(_RUNS)),
         min(of_trajanon(records) for _ in range(_RUNS)),

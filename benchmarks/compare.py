@@ -49,11 +49,13 @@ from trajanon.trajectories.trajectories import Trajectories
 HERE = Path(__file__).parent
 BEGIN = "<!-- comparison -->\n"
 END = "<!-- end -->\n"
-NORTH = (-122.485, 37.7805, -122.3942, 37.811)  # of the roads of San Francisco's north
+# Boxes: west, south, east, north. The first is that of the roads of San Francisco's north.
+NORTH = (-122.485, 37.7805, -122.3942, 37.811)
 BEIJING = (116.15, 39.75, 116.62, 40.10)
 COMMUTERS = ("200", "10")  # people and days
 K = 4
 MOST_SECONDS = 900  # of a core, that a method may take
+# Attacks with a column in the tables.
 SHOWN = ("whole trip", "two points", "both ends", "next trip", "home", "end of a trip")
 SHOWN += ("membership",)
 
@@ -117,7 +119,7 @@ def whole(trips: Trajectories) -> Trajectories:
 
 
 def published(command: str, files: dict[str, Path | None], out: Path) -> tuple[float, str]:
-    """Run a method: its seconds of a core, and why it failed, or nothing."""
+    """Run a method, which writes ``out``: its seconds of a core, and why it failed, or nothing."""
     words = [sys.executable if word == "python" else word for word in shlex.split(command)]
     if words[0] == "trajanon":
         words = [sys.executable, "-m", *words]
@@ -160,7 +162,7 @@ def held_out(data: Data, command: str) -> Holdout:
             folder = Path(name)
             out = folder / "out.parquet"
             files = written(folder, half, data.roads, run)
-            published(command, files | {"out": out}, out)
+            published(command, files | {"out": out}, out)  # if it wrote nothing, reading fails
             return read_any(out, half.points.shape[1]).points
 
     return measured_halves(data.trips, published_halves(data.trips, K, publish), K)
@@ -218,6 +220,7 @@ def table_of(rows: list[Row]) -> str:
     """
     lines = [["", *SHOWN, *TASKS, "people", "s"]]
     for row in rows:
+        # Neither protection nor worth nor people.
         if row.audit is None:
             lines.append([row.name, *["–"] * (len(lines[0]) - 2), row.problem.replace("|", "/")])
             continue
@@ -256,8 +259,9 @@ def compare(
         figure.write_text(figure_of([row.audit for row in rows if row.audit is not None]))
         title = f"### {data.title}, {len(data.trips):,} trips"
         texts.append(f"{title}\n\n{table_of(rows)}\n![Errors and attacks]({figure.name})\n")
-    before, after = page.read_text("utf-8").split(BEGIN)
-    page.write_text(f"{before}{BEGIN}{chr(10).join(texts)}{END}{after.split(END)[1]}", "utf-8")
+    before, marked_and_after = page.read_text("utf-8").split(BEGIN)
+    _, after = marked_and_after.split(END)
+    page.write_text("".join([before, BEGIN, "\n".join(texts), END, after]), "utf-8")
 
 
 if __name__ == "__main__":

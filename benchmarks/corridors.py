@@ -24,7 +24,8 @@ def corridors(n: int, seed: int = 0, points: int = POINTS) -> Floats:
     """Draw n ways of so many points: records of numbers lat1, lon1, ..."""
     random = np.random.default_rng(seed)
 
-    # How much of the traffic each street has: avenues, and streets hardly used; more in the middle.
+    # Which share of the traffic each street has: avenues, and streets hardly used; more in the
+    # middle.
     traffic = random.pareto(1.2, _STREETS) + 0.05
     traffic *= np.exp(-(((np.arange(_STREETS) / _STREETS - 0.5) / 0.3) ** 2))
     traffic /= traffic.sum()
@@ -32,7 +33,7 @@ def corridors(n: int, seed: int = 0, points: int = POINTS) -> Floats:
     # Places are in blocks: east and north, (2, n). Everybody starts on a street.
     heading = random.integers(0, 4, n)  # east, north, west, south
     street = random.choice(_STREETS, n, p=traffic)
-    along = random.choice(_STREETS, n, p=traffic) + random.random(n) * 0.999
+    along = random.choice(_STREETS, n, p=traffic) + random.random(n) * 0.999  # within a block
     is_to_east_or_west = heading % 2 == 0
     east = np.where(is_to_east_or_west, along, street)
     north = np.where(is_to_east_or_west, street, along)
@@ -56,9 +57,9 @@ def corridors(n: int, seed: int = 0, points: int = POINTS) -> Floats:
 def _drive(
     random: np.random.Generator, traffic: Floats, heading: Ints, place: Floats, step: float
 ) -> None:
-    """Drive on, some share of a block, which changes place and heading.
+    """Drive on by ``step``, a share of a block, which changes ``place`` and ``heading``.
 
-    At a crossing some turn, rather into an avenue.
+    At a crossing some turn, rather into an avenue: at most twice as many as into a mean street.
     """
     everyone = np.arange(len(heading))
     axis = heading % 2
@@ -74,7 +75,7 @@ def _drive(
     place[axis, everyone] = np.where(turns, crossing, position + step * forward)
 
     # Who turns drives the rest of the step along the other street.
-    turning = np.flatnonzero(turns)
+    turning = np.flatnonzero(turns)  # left or right
     new_heading = (heading[turning] + random.choice([1, 3], len(turning))) % 4
     rest = step - distance[turning]
     place[new_heading % 2, turning] += rest * np.where(new_heading < 2, 1.0, -1.0)

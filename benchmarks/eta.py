@@ -115,7 +115,7 @@ def arrivals_of(
 
 
 def is_in_first_half(cab: int, draw: int) -> bool:
-    """Return whether a cab is in the half that is released."""
+    """Return whether a cab is in the half that is released: the same in every run, by a hash."""
     return hashlib.blake2b(f"{cab} {draw}".encode()).digest()[0] % 2 == 0
 
 
@@ -136,6 +136,7 @@ def lines_by_name(released: Trajectories) -> dict[str, ReleasedLines]:
 
 def ways_of(points: Floats) -> list[str]:
     """Write where trips pass, (n, m, 2), and in which direction, as `ROUTES` reads it."""
+    # The direction at a point is that from the point before to the next; at ends one is the end.
     before = points[:, np.maximum(VIA - 1, 0)]
     after = points[:, np.minimum(VIA + 1, points.shape[1] - 1)]
     north, east = np.moveaxis(after - before, -1, 0)

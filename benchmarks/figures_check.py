@@ -58,7 +58,7 @@ def quoted(figure: Figure) -> list[str]:
 
 
 def value_at(account: Any, address: str) -> float:
-    """Return a number of a record of JSON: names and places in lists between points."""
+    """Return a number of JSON by its address: names, and places in lists, between dots."""
     for name in address.removesuffix(" %").split("."):
         account = account[int(name)] if isinstance(account, list) else account[name]
     return float(account) * (100.0 if address.endswith(" %") else 1.0)
@@ -95,7 +95,7 @@ def changes(figure: Figure, account: Any) -> Iterator[str]:
 
 def main() -> int:
     """Print the figures that differ; return how many these are."""
-    number = 0
+    change_count = 0
     for chain in chains():
         if any("SHARED" in command for command in chain.commands) and not _SHARED.exists():
             print(f"not checked, without its data: {chain.name}")
@@ -106,8 +106,8 @@ def main() -> int:
         for figure in chain.figure:
             for change in changes(figure, account):
                 print(change)
-                number += 1
-    return number
+                change_count += 1
+    return change_count
 
 
 if __name__ == "__main__":

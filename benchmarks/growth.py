@@ -38,11 +38,13 @@ _COMMANDS = [
 
 def write_traces(folder: Path, n: int) -> None:
     """Draw traces with room for n windows, and write them as a table."""
+    # How many have room for one window, for two and for three.
     traces = n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])
     tables = []
     for windows, count in enumerate(np.ceil(traces).astype(np.int64), 1):
         points = int(windows * POINTS * (1.0 + _FREE))
         lat, lon = corridors(count, windows, points).reshape(-1, 2).T
+        # Numbers of the three kinds take turns, so six in a row, of one subject, are two of each.
         number = 3 * np.repeat(np.arange(count), points) + windows - 1
         tables.append(pd.DataFrame({"id": number, "subject": number // 6, "lat": lat, "lon": lon}))
     pd.concat(tables).to_parquet(folder / "traces.parquet", index=False)

@@ -37,6 +37,7 @@ USUAL = 350.0  # metres of the usual circle
 HOP = 40.0  # metres; ends farther outside are of another circle
 REACHING = 0.5  # of a person's tracks come home; others count for nobody
 EVERY = 10.0  # metres between places of streets
+DENSE = 100.0  # metres around a place within which streets are counted
 DRAWN = 20  # tracks in the picture
 GUESSES = "centre of the circle", "densest street", "least distances", "a junction by chance"
 
@@ -54,12 +55,12 @@ def town_of(city: City) -> Town:
     places = list[Floats]()
     for street in chain.from_iterable(city.streets):
         for first, last in pairwise(np.array(street.shape)):
-            step = EVERY / max(np.linalg.norm(last - first), EVERY)
+            step = EVERY / max(np.linalg.norm(last - first), EVERY)  # a short street has one place
             share = np.arange(0.0, 1.0, step)[:, None]
             places.append(first + share * (last - first))
 
     streets = np.concatenate(places)
-    density = cKDTree(streets).query_ball_point(streets, 100.0, return_length=True)
+    density = cKDTree(streets).query_ball_point(streets, DENSE, return_length=True)
     has_streets = [bool(streets) for streets in city.streets]
     return Town(streets, np.asarray(density), np.array(city.junctions)[has_streets])
 
@@ -67,6 +68,7 @@ def town_of(city: City) -> Town:
 def centre_of(ends: Floats, radius: float) -> Floats:
     """Find the circle of a known radius that has most ends just outside, and few inside."""
     centre = np.median(ends, axis=0)
+    # A grid around the centre so far, ever smaller and finer; in metres.
     for reach, step in ((AROUND, 50.0), (75.0, 10.0), (12.0, 2.0)):
         side = np.arange(-reach, reach + step, step)
         grid = centre + np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -129,6 +131,7 @@ def people(number_of_people: int) -> Iterator[tuple[City, Floats, list[Trace]]]:
 
 def ends_of(left: Points, points: Points, home: Floats) -> Floats:
     """Return the ends near a home at which tracks were cut; others are the tracks' own."""
+    # A track's own end is known by its time.
     rows, rows_of_own_ends = (
         np.concatenate([first, first + size - 1]) for first, size in (left.pieces, points.pieces)
     )
@@ -150,7 +153,7 @@ def measure(number_of_people: int, picture: Path | None = None) -> None:
         at_home = np.array([MIDDLE_LAT, MIDDLE_LON]) + home[::-1] / (METRES_NORTH, METRES_EAST)
         for track_count in TRACKS:
             points = batch(tracks[:track_count])
-            trimmed = cut_places(points, RADIUS, np.empty((0, 2)), key)[1]
+            _, trimmed, _ = cut_places(points, RADIUS, np.empty((0, 2)), key)
             usual = outside(points, at_home[None], USUAL)
             for way, radius, left in (
                 ("trim", RADIUS.circle, trimmed),

@@ -24,7 +24,7 @@ from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.trajectories import Trajectories
 
 K = 4
-NOISE = 200.0  # metres within which places are hidden by a factor of 4
+NOISE = 200.0  # metres within which places are hidden by a factor of 4: epsilon is log(4) / NOISE
 METRES_OF_MEETING = 100.0  # within which trips meet
 SECONDS_OF_MEETING = 120.0
 
@@ -40,7 +40,10 @@ def write(path: str, points: Floats, times: Floats | None, ids: Ints | list[str]
 
 
 def write_means(path: str, trips: Trajectories, labels: Ints) -> None:
-    """Write the mean of each trip's group, with its mean times if all are of one day."""
+    """Write the mean of each trip's group, with its mean times if all are of about one day.
+
+    A mean of many days would be at an hour of none.
+    """
     points = group_means(trips.records, labels)[labels].reshape(trips.points.shape)
     times = None
     if trips.times is not None and np.ptp(trips.times[:, 0]) <= 2 * DAY:
@@ -70,6 +73,7 @@ def swapmob(trips: Trajectories, out: str) -> None:
     n, m = trips.times.shape
     times = trips.times.ravel()
     scale = metres_of_degrees(trips.points[..., 0].mean())
+    # Trips meet where both, metres and seconds, are within a distance of 1 together.
     places = np.column_stack(
         [(trips.points * scale).reshape(-1, 2) / METRES_OF_MEETING, times / SECONDS_OF_MEETING]
     )
@@ -121,7 +125,7 @@ def _lay_on_roads(lines: Floats, ends: Floats, roads: str) -> None:
         way = [goal]
         while node_before[way[-1]] >= 0:
             way.append(node_before[way[-1]])
-        if way[-1] == start != goal:
+        if way[-1] == start and start != goal:
             line[:] = along(nodes[way[::-1]], len(line)) / scale
 
 
@@ -130,7 +134,7 @@ def synthetic(trips: Trajectories, out: str, epsilon: str) -> None:
     assert trips.times is not None, "the synthesiser needs times"
     midnight = trips.times.min() // DAY * DAY
     seconds = trips.times - midnight
-    seconds -= (seconds[:, :1] - 3 * HOUR) // DAY * DAY  # a day begins at three
+    seconds -= (seconds[:, :1] - 3 * HOUR) // DAY * DAY  # all on one day, which begins at three
     drawn = synthesised(trips.points, seconds, float(epsilon))
     share = np.linspace(0.0, 1.0, trips.points.shape[1])
     times = midnight + drawn.departure[:, None] + drawn.duration[:, None] * share

@@ -115,7 +115,7 @@ _Batch = TypeVar("_Batch", _Recorded, _Sightings)
 
 
 def _joined(batches: list[_Batch]) -> _Batch:
-    """Put batches together, in their place, for the memory."""
+    """Put batches together into one, which replaces them in their list, for the memory."""
     if len(batches) > 1:
         names = [field.name for field in fields(batches[0])]
         columns = (np.concatenate([getattr(batch, name) for batch in batches]) for name in names)
@@ -159,11 +159,12 @@ class Places:
         """Remember where recordings were, by their points cleaned, and as they were given."""
         n = len(subject)
         first, size = cleaned.pieces  # each recording is one piece still
-        duration = np.full(n, np.nan)  # of those without points
+        duration = np.full(n, np.nan)  # seconds; NaN of those without points or times
         duration[cleaned.trace[first]] = cleaned.time[first + size - 1] - cleaned.time[first]
         fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
-        self._recorded.append(_Recorded(subject, fixes, *_signs_of(given, n)))
+        points, signs = _signs_of(given, n)
+        self._recorded.append(_Recorded(subject, fixes, points, signs))
         self._slots.append(_at_slots(cleaned, duration))
         self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
 
@@ -176,7 +177,7 @@ class Places:
             sightings = _joined(batches_of_sightings)
             near = _near_in_time(sightings, recorded, unit)
             places_so_far = np.cumsum(sightings.places[near[:, 0]])  # of the shorter one of each
-            is_last_of_batch = np.diff(places_so_far // _COMPARED_AT_ONCE)
+            is_last_of_batch = np.diff(places_so_far // _COMPARED_AT_ONCE) > 0
             batches = np.split(near, np.flatnonzero(is_last_of_batch) + 1)
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
@@ -249,9 +250,9 @@ def _fixes_of(cleaned: Points, is_sparse: Bools) -> _Sightings:
     trace = cleaned.trace[fix]
     slot = np.rint(cleaned.time[fix]).astype(np.int32)
 
-    # Cut to their number, as there may be no fixes.
+    # The first fix of each second; cut to the number of all, as there may be none.
     is_first = np.append(True, (np.diff(slot) != 0) | (np.diff(trace) != 0))[: len(fix)]
-    fix = fix[is_first]  # of a second
+    fix = fix[is_first]
     return _Sightings(
         slot=slot[is_first],
         where=_in_digits(np.column_stack([cleaned.lat[fix], cleaned.lon[fix]])),
@@ -292,11 +293,12 @@ def _corners(where: Floats, reach: float) -> list[Floats]:
 def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     """Find recordings of two subjects near each other at one time: both, and slots apart, (m, 3).
 
-    A slot has as many seconds as the unit. Each recording is looked for where the fewest others
-    are, a long one in each of its halves. The first of two has no more places than the second.
+    The unit is seconds of a slot: 10 of places at shared times, 1 of fixes. Each recording is
+    looked for where the fewest others are, a long one in each of its halves. The first of two has
+    no more places than the second.
     """
     hour = 3_600 // unit  # slots
-    late = LATE // unit  # 0 of 10 s: clocks of copies that differ by less have the same slots
+    late = LATE // unit  # none of 10 s, in which a late clock moves places, but not slots
     most_apart = CLOCKS * hour + late
 
     # Copies share FEW places one after the other, one of them listed; of fixes all are.
@@ -392,22 +394,26 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     count = sightings.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
     place = places_of_spans(sightings.start[shorter], count)
-    slot = sightings.slot[place] + apart[pair]
+    slot = sightings.slot[place] + apart[pair]  # by the clock of the longer one
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
         """Add up the values of the places of each pair, (m,)."""
         return np.bincount(pair, values, len(pairs)).astype(np.float64, copy=False)
 
     # Places at a time at which the longer one may have one, and those at which it has.
-    first, last = sightings.start[longer], (sightings.start + sightings.places - 1)[longer]
+    first = sightings.start[longer]
+    last = first + sightings.places[longer] - 1
     inside = (slot >= sightings.slot[first][pair]) & (slot <= sightings.slot[last][pair])
     expected = inside & (slot % sightings.step[longer][pair] == 0)
+    # A key behind the last one is compared with that, and differs from it.
     key = sightings.key(longer[pair], slot)
     of_longer = np.minimum(np.searchsorted(sightings.keys, key), len(sightings.keys) - 1)
     common = sightings.keys[of_longer] == key
     share_inside = total(pair, inside) / count
     missing = total(pair, expected & ~common)
-    pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]  # from here on
+
+    # From here on, of the places in common alone.
+    pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]
 
     # One clock is late by as much everywhere, and that is all that may be between them: by so many
     # seconds as leave the least squares of metres, and by none where both stand still.

@@ -213,8 +213,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     """
     trajectories = getattr(collection, "trajectories", [collection])
     if not all(hasattr(trajectory, "to_point_gdf") for trajectory in trajectories):
-        kind = type(collection).__name__
-        raise BadInput(f"a collection of movingpandas is taken, not {kind}")
+        raise BadInput(f"a collection of movingpandas is taken, not {type(collection).__name__}")
 
     frames = []
     for number, trajectory in enumerate(trajectories):

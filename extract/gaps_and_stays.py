@@ -67,8 +67,7 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     Somebody stays who is within `near` metres of a point after half this time, and after all of it.
     """
     seconds = longest_stop(rules)
-    _, size = points.pieces
-    piece = np.repeat(np.arange(len(size)), size)
+    piece = np.cumsum(~points.follows) - 1  # its number in this batch
     timed = np.isfinite(points.time)
     if not timed.any():
         return np.zeros(len(points), np.bool_)

@@ -45,6 +45,7 @@ class LimitsFound(NamedTuple):
 
 def with_limits(rules: Rules, points: Points) -> tuple[Rules, LimitsFound]:
     """Replace the limits that are "auto" by numbers, found from cleaned points."""
+    # Each recording is one piece still.
     hops = pd.DataFrame({"metres": points.hops, "seconds": points.hop_seconds})
     of_recordings = hops.groupby(points.piece[points.hop_ends]).median()
     metres, seconds = (

@@ -215,8 +215,7 @@ class Cutter:
         """Count the points that are used, and the seconds from begin to end of their pieces."""
         first, size = points.pieces
         seconds = np.nan_to_num(points.time[first + size - 1] - points.time[first])
-        used = {"points used": len(points), "seconds of track": np.rint(seconds).sum()}
-        self._count(used)
+        self._count({"points used": len(points), "seconds of track": np.rint(seconds).sum()})
 
     def _count_metres(self, rows: WindowBatch) -> None:
         """Count the metres of all pieces and of those with a trajectory; and rows without times."""

@@ -122,7 +122,8 @@ class Circles:
         in_metres = in_space(places, EQUATOR)  # a chord is as good as the way
         cubes = (in_metres // self.radius.width).astype(np.int64)
 
-        # What is drawn depends on the cell. Half a place's width: no two circles are in one cell.
+        # What is drawn depends on the cell. Half a place's width: no two circles are in one cell,
+        # as they lie a width apart, and a cell is 0.7 of one across.
         cell = cells(places, max(self.share_within, self.radius.width / 2.0))
 
         numbers = list[int]()

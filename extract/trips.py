@@ -79,9 +79,8 @@ class Trips:
         points, inside = _parts_inside(points, area)
         of_longest, true_ends = _longest_parts(points, inside, trips)
 
-        outside = int((~inside).sum())
-        self._counts["points outside the area"] += outside
-        self._counts["points of other parts inside the area"] += int((~of_longest).sum()) - outside
+        self._counts["points outside the area"] += int((~inside).sum())
+        self._counts["points of other parts inside the area"] += int((inside & ~of_longest).sum())
 
         points = points.take(of_longest)
         shown_piece = shown_piece[of_longest]

@@ -98,6 +98,7 @@ def traces_of_table(
     """Read the traces of a table with these columns; its first rows show what they mean."""
     known_roles = {role for name in names for role in known_as(name)} | set(reading.columns)
     if not {"lat", "lon", "place"} & known_roles:
+        # Else the first column whose first value is WKT, whatever its name is.
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
 

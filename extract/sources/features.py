@@ -164,7 +164,7 @@ def _times_of_points(
     """List the times of points, as written, given the line of each; None if they are not known."""
     lists: list[list[object] | None] = [None] * len(columns)
     for name in reversed(time_columns):  # the first that has a list
-        if columns[name].dtype.kind in "OTU":
+        if columns[name].dtype.kind in "OTU":  # objects or texts, which may be lists
             in_column = map(_times_in, columns[name])
             lists = [
                 before if times is None else times

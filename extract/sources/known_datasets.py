@@ -126,8 +126,7 @@ def _porto_traces(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
         if line is None or name is None or np.isnan(start):
             reading.counts[csv_and_parquet.UNREAD] += 1
             continue
-        lat = line[:, 1].copy()
-        lon = line[:, 0].copy()
+        lon, lat = line.T.copy()
         time = start + _PORTO_STEP * np.arange(len(line))
         yield Trace(name, taxi, lat, lon, time)
 

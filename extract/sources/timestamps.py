@@ -155,16 +155,17 @@ def _seconds_of_stamps(values: Floats) -> Floats:
     return _seconds(stamps.astype("string"), "%Y%m%d%H%M%S")
 
 
+_NANOSECONDS = "nanoseconds since 1970"
 _CLOCKS: Mapping[str, Callable[[Floats], Floats]] = {
     "seconds since 1970": lambda values: values,
     "milliseconds since 1970": lambda values: values / 1e3,
     "microseconds since 1970": lambda values: values / 1e6,
-    "nanoseconds since 1970": lambda values: values / 1e9,
+    _NANOSECONDS: lambda values: values / 1e9,
     "YYYYMMDDhhmmss": _seconds_of_stamps,
 }
 """How numbers are written that are times, and how these are read."""
 
-_SINCE_1970 = list(_CLOCKS)[:4]
+_SINCE_1970 = list(_CLOCKS)[:4]  # all but stamps
 
 
 def clock_of(values: Floats) -> tuple[str, Floats] | None:
@@ -173,7 +174,7 @@ def clock_of(values: Floats) -> tuple[str, Floats] | None:
         seconds = read(values)
         if 2 * int(within(seconds).sum()) > len(values):
             # Ticks of .NET, 100 ns since the year 1, look like nanoseconds of about 1990.
-            are_ticks = "nano" in clock and np.nanmedian(seconds) < _USUAL_TIMES[0]
+            are_ticks = clock == _NANOSECONDS and np.nanmedian(seconds) < _USUAL_TIMES[0]
             return None if are_ticks else (clock, _nan_outside_limits(seconds))
     return None
 

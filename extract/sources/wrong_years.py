@@ -113,6 +113,7 @@ def _in_our_years(time: Floats) -> tuple[Floats, Bools]:
     """
     is_late = np.isfinite(time) & (time >= LATEST) & (time < _YEAR_3000)
     dates = np.where(is_late, time, 0.0).astype("datetime64[s]")
+    # Moved by whole months, as the days of 543 years are not always as many.
     months = dates.astype("datetime64[M]")
     in_our_years = (months - 12 * _BUDDHIST_YEARS).astype("datetime64[s]") + (dates - months)
     fraction = time % 1.0  # which dates of seconds have lost

@@ -170,7 +170,7 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     whole = loss.group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loss, "_RECORDS_PER_SUM", 7)
+        patch.setattr(loss, "RECORDS_PER_SUM", 7)
         patch.setattr(travelling_salesman, "_STEPS_PER_SUM", 7)
         assert np.array_equal(loss.group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)

@@ -349,6 +349,7 @@ class Evaluation:
         attacks = [
             attack for attack in self.attacks if len(attack.targets) and attack.question == question
         ]
+        # Those of a name stand together.
         by_name = groupby(attacks, lambda attack: attack.name)
         return [(name, list(same_name)) for name, same_name in by_name]
 

@@ -142,7 +142,7 @@ def _read_rows(
 
     ``rows`` is of all rows of the originals, of which not all were released.
     """
-    # Windows lie on their runs, of which other rows hold pieces.
+    # Windows lie on their runs, of which other rows hold pieces: these are read, and then left.
     row_number = np.flatnonzero(rows.released)[is_wanted]
     is_read = np.zeros(len(rows.released), dtype=np.bool_)
     is_read[row_number] = True
@@ -162,7 +162,8 @@ def _read_rows(
 
     line_numbers, labels = np.unique(rows.line[is_wanted], return_inverse=True)
     lines = _read_lines(released, line_numbers)
-    return Matched(labels, lines.points, trajectories, rows.own_row[is_wanted], lines.times)
+    own_row = rows.own_row[is_wanted]
+    return Matched(labels, lines.points, slid=trajectories, own_row=own_row, times=lines.times)
 
 
 def _read_lines(released: Path, line_numbers: Ints) -> ReleasedTrajectories:

@@ -59,7 +59,8 @@ def _trips_left_out(report: Report) -> LeftOut:
         f"{units} of people who are on a line already": ledger.on_a_line or 0,
         "trips without times": choice.untimed or 0,
     }
-    if choice.most is not None:  # whole days were released
+    # Whole days were released; a ledger knows only trips, so that no day was released before.
+    if choice.most is not None:
         days = released if choice.days is None else choice.days
         too_many = choice.too_many or 0
         explained = too_many + wide.trajectories + mended.worst.trajectories

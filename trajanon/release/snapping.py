@@ -345,9 +345,8 @@ def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> S
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
         line, state = np.empty((2, room), np.int64)
-        streets_taken = StreetsTaken(
-            line, state, entered=np.empty(room), left=np.empty(room), metres=np.empty(room)
-        )
+        entered, left, metres = np.empty((3, room))
+        streets_taken = StreetsTaken(line, state, entered, left, metres)
         count = trace_ways(network, matching, lines, ways, search, streets_taken)
         if count <= room:
             return StreetsTaken._make(column[:count] for column in streets_taken)

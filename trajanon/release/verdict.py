@@ -291,7 +291,7 @@ def _lines_of_little_use(report: Report) -> Iterator[Finding]:
         enough_people = MANY_PEOPLE * report.k
         few_people = (report.people or enough_people) < enough_people
         numbers: Numbers = {
-            "share": round(share, 1),  # tenths: no sum gives anybody away
+            "share": round(share, 1),  # in tenths nothing follows of a single trip
             "unit": report.unit,
             "more": "people" if few_people else units,
             "enough": ENOUGH_DATA,

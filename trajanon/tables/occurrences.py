@@ -85,7 +85,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
 
     # Combinations are compared in blocks. Two fit if no column has different values in them.
     least = np.full(len(codes), n)
-    block = max(_PAIRS_PER_BLOCK // codes.size, 1)
+    block = max(_PAIRS_PER_BLOCK // codes.size, 1)  # each is compared with all, in all columns
     for begin in range(0, len(codes), block):
         block_codes = codes[begin : begin + block, None]
         fits = ((block_codes == codes) | (block_codes < 0) | (codes < 0)).all(axis=2)

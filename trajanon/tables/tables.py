@@ -64,9 +64,8 @@ class MicroaggregatedTable:
     _source: TableColumns
     _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
     _given: object  # the path, or the frame of whose library the result is
-    _group_column: Mapping[
-        str, Ints
-    ]  # its name, and a number for the subject of each row; or empty
+    # The name of that column, and in it a number for the subject of each row; empty without one.
+    _group_column: Mapping[str, Ints]
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -66,7 +66,9 @@ REGION_COLD = 0.05
 
 MOVES_PER_PASS = 500  # per record, at most; after each pass blocks are drawn again
 DROPPED_SHARE = 0.01  # of the SSE: the search leaves out axes that hold no more than this
-QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution, (4096,)
+# Of the exponential distribution, (4096,). A move may raise the SSE by one of these times its
+# temperature T: with the probability exp(-d / T) that is enough for a rise of d.
+QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
 _RECORDS_PER_PART = 10_000  # whose temperatures a thread finds at once
 
 NEARNESS = 5.0
@@ -176,9 +178,9 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     # Of each run the best labels, and their SSE: it may be better between passes than at its end.
     best = list(runs)
     least = [np.inf] * run_count
-    for number in range(0, passes, passes_at_once):
-        problem.progress("Annealing", number, passes, problem.log.note)
-        runs = anneal_passes(shared, runs, moves, heats[number : number + passes_at_once + 1])
+    for done in range(0, passes, passes_at_once):
+        problem.progress("Annealing", done, passes, problem.log.note)
+        runs = anneal_passes(shared, runs, moves, heats[done : done + passes_at_once + 1])
         for run, run_labels in enumerate(runs):
             lost = sse(problem.records, run_labels)
             problem.log.offer(run_labels, lost)
@@ -201,6 +203,7 @@ def anneal_passes(shared: Shared, runs: list[Ints], moves: int, heats: Floats) -
     A pass makes so many ``moves`` per record.
     """
     random = shared.problem.random
+    # Of each run the rows of its blocks; then a job for each block, in the same order.
     blocks_of_runs = [list(draw_blocks(shared.problem.records, labels, random)) for labels in runs]
     jobs = []
     for labels, blocks in zip(runs, blocks_of_runs, strict=True):
@@ -219,8 +222,8 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
     if problem.neighbours_if_large is not None:
         moves = int(moves * (LARGE_SHARE + LARGE_RECORDS / len(problem.records)))
         passes = max(moves // LARGE_MOVES_PER_PASS, LARGE_PASSES) if moves else 0
-        # Moves are rounded up.
-        return -(-moves // max(passes, 1)), np.geomspace(LARGE_HOT, LARGE_COLD, passes + 1)
+        moves_per_pass = -(-moves // max(passes, 1))  # rounded up
+        return moves_per_pass, np.geomspace(LARGE_HOT, LARGE_COLD, passes + 1)
 
     passes = max(moves // MOVES_PER_PASS, 1)
     shares_of_run, heats = np.transpose(COURSE)
@@ -242,8 +245,8 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
     passes = max(moves // MOVES_PER_PASS, 1)
     heats = np.geomspace(REGION_HOT, REGION_COLD, passes + 1)
-    runs = max(problem.budget.runs // block_count(len(labels)), 1)
-    rounds = int(REGION_MOVES_SHARE * runs * problem.budget.moves_per_record / moves)
+    run_count = max(problem.budget.runs // block_count(len(labels)), 1)
+    rounds = int(REGION_MOVES_SHARE * run_count * problem.budget.moves_per_record / moves)
 
     def anneal_region(before: Ints, rows: Ints, seed: np.uint64, stop: Event) -> Ints:
         """Anneal the region of these rows; return its labels, which lose no more than before."""
@@ -299,9 +302,9 @@ def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
 def neighbour_ranks(count: int) -> Ints:
     """List the ranks of neighbours, (64 count,); the nearer one is, the more often it is listed."""
     # With 64 entries for each neighbour, even the farthest is listed. An entry is a quantile.
-    weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
+    weights_up_to = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
     quantiles = (np.arange(64 * count) + 0.5) / (64 * count)
-    return np.asarray(np.searchsorted(weights, quantiles * weights[-1]))
+    return np.asarray(np.searchsorted(weights_up_to, quantiles * weights_up_to[-1]))
 
 
 def shared_input(problem: Problem, labels: Ints) -> Shared:
@@ -311,7 +314,7 @@ def shared_input(problem: Problem, labels: Ints) -> Shared:
 
     if (large := problem.neighbours_if_large) is not None:
         turned = large.turned(DROPPED_SHARE * lost)
-        squared = large.approximate.squares.T
+        squared = large.approximate.squares.T  # neighbour by neighbour, (c, n)
         warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))
         return Shared(replace(problem, records=turned), large.nearest, warmth)
 
@@ -340,6 +343,7 @@ def warmth_by_distances(squared: Iterable[Floats], count: int, k: int, lost: flo
     of all records to it, (n,); ``lost`` is the SSE per record.
     """
     near_count = min(k, count)
+    # Both become (n,) with the first distances.
     sum_of_near = np.zeros(1)
     sum_of_all = np.zeros(1)
     for rank, distances in enumerate(squared):
@@ -403,7 +407,7 @@ def compile_ahead() -> None:
 
 def compile_by_search() -> None:
     """Run descent and random moves on six records, which compiles both for the types they get."""
-    records = np.arange(12.0).reshape(6, 2) % 5.0
+    records = np.arange(12.0).reshape(6, 2) % 5.0  # any that have a spread
     problem = Problem(records=records, subjects=np.arange(6), k=2)
     rows = np.arange(6)
     labels = rows // 2

@@ -39,11 +39,11 @@ def draw_blocks(
     begin = np.cumsum(sizes) - sizes
 
     # Parts of the groups, and how many blocks each of them makes.
-    block_total = -(-len(labels) // (most or BLOCK))
-    waiting = [(np.arange(len(sizes)), block_total)]
+    all_blocks = -(-len(labels) // (most or BLOCK))
+    waiting = [(np.arange(len(sizes)), all_blocks)]
     while waiting:
-        groups, block_number = waiting.pop()
-        if block_number == 1 or len(groups) == 1:
+        groups, blocks = waiting.pop()
+        if blocks == 1 or len(groups) == 1:
             yield np.sort(order[places_of_spans(begin[groups], sizes[groups])])
             continue
 
@@ -51,13 +51,14 @@ def draw_blocks(
         along = (centroids[groups] * direction).sum(axis=1)
         groups = groups[np.argsort(along, kind="stable")]
 
-        # Each part gets records in the ratio of its blocks, and one group at least.
+        # Each part gets records in the ratio of its blocks, and one group at least. The group with
+        # which the first part has enough is still in it.
         records_up_to = np.cumsum(sizes[groups])
-        first_blocks = block_number // 2
-        first_records = records_up_to[-1] * first_blocks / block_number
+        first_blocks = blocks // 2
+        first_records = records_up_to[-1] * first_blocks / blocks
         cut = int(np.searchsorted(records_up_to, first_records)) + 1
         cut = min(cut, len(groups) - 1)
-        waiting += [(groups[cut:], block_number - first_blocks), (groups[:cut], first_blocks)]
+        waiting += [(groups[cut:], blocks - first_blocks), (groups[:cut], first_blocks)]
 
 
 def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:

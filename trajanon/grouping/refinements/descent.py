@@ -31,7 +31,7 @@ SETTLED = 0.03
 would lower the SSE by a thousandth."""
 
 TINY_GAIN = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
-_RECORDS_PER_REPORT = 3_000  # times k, looked at between two reports of progress
+_RECORDS_PER_REPORT = 3_000  # divided by k: so many are looked at between two reports of progress
 
 Pass = Callable[[Descent, int, int, int, int], int]
 """What makes the moves of the records, or groups, first..end - 1.
@@ -120,7 +120,7 @@ def _descend_in_block(
 def build_groups(
     records: Floats, labels: Ints, subjects: Ints, places: int = 0, ends: Ends | None = None
 ) -> Groups:
-    """Lay out copies of records in groups, with room for so many groups (``places``) at most."""
+    """Lay out copies of records in groups, with room for so many groups (``places``) at least."""
     n = len(records)
     # Centred, so that rounding is small beside the spread.
     records = records - records.mean(axis=0)
@@ -174,6 +174,7 @@ def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints
     ``neighbours`` are places in the same order, (n, c). No record has been looked at.
     """
     n, c = neighbours.shape
+    # Room for as many groups as there can be, and one more while a new one is tried.
     groups = build_groups(seen, labels, problem.subjects, n // problem.k + 1, problem.ends)
     return Descent(
         groups=groups,
@@ -208,9 +209,9 @@ def settle(
     With ``enough``, as blocks have it, until a round makes no more than so many.
     """
     chunk = max(_RECORDS_PER_REPORT // problem.k, 1)
-    moves = 0
+    moves = 0  # made so far
     rounds = 0
-    looks_at_all = True  # whether this round looks at all records
+    looks_at_all = True  # whether this round looks at all records, and not only near a change
     while True:
         moves_before = moves
         for make_moves, count in passes:
@@ -220,6 +221,7 @@ def settle(
         rounds += 1
         problem.log.offer(dense(descent.groups.labels))
 
+        # A block is left while a few moves still gain, so a last look at all is not worth its time.
         if enough is not None:
             if moves - moves_before <= enough:
                 return

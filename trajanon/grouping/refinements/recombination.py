@@ -78,19 +78,23 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
     lost = sse(problem.records, labels)
 
-    largest = POOL_SIZE  # no larger regions are tried
-    last_size = 0
+    # Larger regions are not tried; it falls to a size that leaves half of the records unsolved.
+    largest = POOL_SIZE
+    last_size = 0  # of the round before; the first round sets the counts below
     for number, size in enumerate(sizes):
         if size != last_size:
             last_size = size
             idle_rounds = 0
             unsolved = 0  # records in regions that were left unsolved, in rounds of this size
-        if size > largest or idle_rounds == IDLE or unsolved >= UNSOLVED:
+        gains_nothing = idle_rounds == IDLE
+        takes_too_long = size > largest or unsolved >= UNSOLVED
+        if gains_nothing or takes_too_long:
             continue
 
-        # In the first round, of the largest regions, no columns are generated.
+        # In the first round, of the largest regions, no columns are generated. Later there is twice
+        # the room after one idle round, and four times after more.
         is_pool = number == 0
-        room = 0 if is_pool else ROOM << min(idle_rounds, 2)
+        room = 0 if is_pool else ROOM * 2 ** min(idle_rounds, 2)
         watch = partial(
             problem.progress, "Recombining groups", number, len(sizes), problem.log.note
         )
@@ -113,6 +117,7 @@ def _region_sizes(n: int, k: int) -> list[int]:
     """List the sizes of the regions in which columns are priced, from round to round."""
     sizes = next((SIZES[largest_k] for largest_k in sorted(SIZES) if k <= largest_k), ())
     below_table = [size for size in sizes if size < n]
+    # One such round is among the sizes already.
     repeated = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in below_table else []
     # One region of all records is enough.
     whole_table = [size for size in sizes if size >= n][:1]
@@ -157,7 +162,9 @@ def _round(
 ) -> tuple[Ints, int]:
     """Regroup the records in regions of a size, all at once; ``watch`` is called meanwhile.
 
-    Returned are the labels, and how many records are in regions that were solved.
+    ``pool`` are groups of the local optima, by their rows; ``room`` is how many others may be
+    columns round a record: 0 if only the pool may. Returned are the labels, and how many records
+    are in regions that were solved.
     """
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
     pools = _groups_inside(pool, regions)
@@ -174,10 +181,10 @@ def _round(
 def _regroup(
     problem: Problem, before: Ints, rows: Ints, pool: Iterable[Ints], room: int, stop: Event
 ) -> tuple[Ints, bool]:
-    """Regroup the region of these rows, out of the groups of a pool and others.
+    """Regroup the region of these rows, out of the groups of a pool and, if there is room, others.
 
-    ``before`` are its labels. Returned are new ones, and whether the columns were found and chosen
-    without meeting a limit.
+    ``before`` are its labels; ``pool`` and ``room`` are as for a round. Returned are new labels,
+    and whether the columns were found and chosen without meeting a limit.
     """
     region = block_of(problem, stop, rows)
     watch = partial(region.progress, "", 0, None)  # which ends the thread after Ctrl-C
@@ -192,10 +199,12 @@ def _regroup(
     else:
         relaxation = master.relax(pricing, watch)
 
+    # Of the pool alone the optimum is a bound at once; with others it has to be proven.
     after = before
     solved = relaxation.proven
+    is_bound = relaxation.proven or room == 0
     gap = master.incumbent_sse - relaxation.sse
-    if gap > _TINY and (relaxation.proven or not room):
+    if is_bound and gap > _TINY:
         checks = REGION_CHECKS if room else POOL_CHECKS
         after, solved = master.choose(
             relaxation, nodes=REGION_NODES, gap=REGION_GAP, checks=checks, watch=watch

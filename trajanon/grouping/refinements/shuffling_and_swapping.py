@@ -58,7 +58,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     n = len(labels)
     k = problem.k
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
-    random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
+    random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)  # state of a generator
     settings = problem.settings
     probability = settings.shuffle_probability
     events_left = settings.max_events
@@ -114,6 +114,7 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     """
     n = len(labels)
     groups = build_groups(problem.records, labels, problem.subjects)
+    # The partner of each record, -1 for none yet, and what their exchange would change.
     swaps = Swaps(groups, partner=np.full(n, -1), change=np.zeros(n))
     records_per_report = max(_PAIRS_PER_REPORT // n, 1)
     for start in range(0, n, records_per_report):

@@ -87,10 +87,11 @@ moves that settle take a quarter of that time, and bring windows 0.04 % nearer."
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE = 0.75
-LEAST = 0.06
-FULL = 9_000
+LEAST_SHARE = 0.06
+FULL_WINDOWS = 9_000
 """Of the moves per record that a run of annealing gets, windows get the first share. Of n windows
-beyond 9,574 each gets LEAST + FULL / n of that: 1,670 moves with 41,233, and 414 with a million."""
+beyond 9,574 each gets LEAST_SHARE + FULL_WINDOWS / n of that: 1,670 moves with 41,233, and 414 with
+a million."""
 
 
 def begins_hot(n: int, effort: Effort) -> bool:
@@ -215,13 +216,15 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     lost = log.lost  # the SSE of windows where they are now, which may be above the least
 
     n = len(problem.subjects)
-    moves = int(MOVES_SHARE * problem.budget.moves_per_record * min(LEAST + FULL / n, 1.0))
+    share_of_moves = min(LEAST_SHARE + FULL_WINDOWS / n, 1.0)
+    moves = int(MOVES_SHARE * problem.budget.moves_per_record * share_of_moves)
     schedule = SHORT if begins_hot(n, problem.budget) else LONG
     pass_count = schedule.passes if moves else 0
-    moves_of_pass = -(-moves // schedule.passes)
+    moves_of_pass = -(-moves // schedule.passes)  # per window, rounded up
     heats = np.geomspace(schedule.hot, COLD, schedule.passes + 1)
 
     def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
+        """Work in blocks, which changes ``aligned`` and ``lost``, and offer them to the log."""
         nonlocal aligned, lost
         report = partial(problem.progress, task, done, pass_count, log.note)
         report()
@@ -236,6 +239,7 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     if not regroup:
         return
 
+    # The passes of each pace; without moves there are none.
     rounds = np.array_split(np.arange(pass_count), len(schedule.paces))
     for pace, passes in zip(schedule.paces, filter(len, rounds), strict=False):
         axes, shared = window_input(problem, windows, aligned, lost)
@@ -330,14 +334,14 @@ def settle_windows(
     They settle until a round makes moves of a share of them or fewer: ``settled``, 0 until none.
     """
     n = len(block.rows)
-    start = block.aligned.start.copy()
+    start = block.aligned.start.copy()  # passes change it
     windows = centred(block.windows, start)
 
     records = records_at(windows, start)
     neighbours = np.empty((n, 0), np.int64) if near is None else neighbours_within(near, block.rows)
     descent = build_descent(problem.part(block.rows), records, block.aligned.labels, neighbours)
-    looked = np.full(n, -1)
-    room = np.empty((2, len(windows.mean)))
+    looked = np.full(n, -1)  # moves made when each window was last looked at: none was
+    room = np.empty((2, len(windows.mean)))  # for two records
 
     def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
         return int(slide_pass(descent, windows, start, looked, room, moves, first, end))
@@ -345,7 +349,7 @@ def settle_windows(
     passes: list[tuple[Pass, int]] = [(slide, n)]
     if near is not None:
         passes += passes_of(descent)
-    enough = settled * n or None
+    enough = settled * n or None  # None: until no window gains
     settle(block_of(problem, stop), descent, passes, "Settling windows", enough)
     return Aligned(start, dense(descent.groups.labels))
 
@@ -373,8 +377,9 @@ def anneal_windows(
 
     annealing = build_annealing(shared, records, block.aligned.labels, block.rows, block.word)
     unknown = np.full_like(annealing.descent.neighbours, -1)
-    slides = Slides(rows, first, starts, start, start.copy(), unknown)
+    slides = Slides(rows, first, starts, start, began=start.copy(), meeting=unknown)
 
+    # The moves change `start`, and the groups.
     if stop.is_set():
         raise KeyboardInterrupt
     make_random_moves(annealing, slides, shared.problem.k, moves * len(start), *heats)

@@ -43,12 +43,14 @@ def placed(
     records = _records_at(trajectories, places, timing)
     people = np.arange(n) if subjects is None else dense(subjects)
     chosen = np.arange(n)  # which of the places each window takes: at first, where it is
+    # `near` are the nearest windows of each place, (v, c), and `away` their distances.
     for _ in range(_ROUNDS):
         away, near = nearest_points(cKDTree(records[chosen]), records, min(_LOOKED_AT * k, n))
         away[people[near] == people[window][:, None]] = np.inf
         cost = (np.sort(away, axis=1)[:, : k - 1] ** 2).sum(axis=1)
 
-        # The cheapest place of each window; of equal ones where it was cut, or the first.
+        # The cheapest place of each window, which is its first one in this order; of equal ones
+        # where it was cut, or the first.
         order = np.lexsort((cost, window))
         is_cheapest = np.diff(window[order], prepend=-1) > 0
         chosen_before = chosen

@@ -39,7 +39,7 @@ def lay_out(tracks: Tracks, points: int, departure: Floats | None = None) -> Win
     between them now, if that is less.
     """
     before, after, apart = _neighbours_on_runs(tracks, points)
-    numbers = 2 * points + (departure is not None)
+    numbers = 2 * points + (0 if departure is None else 1)  # in a record
     return Windows(
         points=tracks.points.ticks,
         stride=STEPS,
@@ -69,8 +69,8 @@ def build_windows(
         about_origin, tracks.start, lambda records: ((records - mean) ** 2).sum(axis=0)
     )
 
-    spread = np.sqrt(squares / max(count - 1, 1))
-    spread[spread == 0.0] = np.inf
+    spread = np.sqrt(squares / max(count - 1, 1))  # a single window has none
+    spread[spread == 0.0] = np.inf  # a constant column counts 0
     share = 1.0 / spread if weights is None else np.sqrt(weights) / spread
     return windows._replace(mean=origin + mean, share=share)
 
@@ -115,8 +115,11 @@ def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
 def fill_turned(
     windows: Windows, rows: Ints, start: Ints, axes: Floats, turned: NDArray[np.floating]
 ) -> None:
-    """Read the records of the windows in these rows, each at a start, turned to axes: (rows, q)."""
-    # Windows that cannot slide have one row each, at any pace.
+    """Read the records of the windows in these rows, each at a start, into ``turned``, (rows, q).
+
+    They are turned to ``axes``, (p, q).
+    """
+    # For the kernel these are windows that cannot slide: each has one row, at any pace.
     at_start = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
     one_record = np.empty(len(axes))
     pace = 1
@@ -166,6 +169,7 @@ def start_ranges(
     first[later] = start[earlier] + back_to + windows.apart[later]
     last[earlier] = start[earlier] + up_to
 
+    # So many lengths of a window, in steps; half of the numbers of a record are its points.
     far = SIGHT * windows.stride * (len(windows.mean) // 2)
     return np.maximum(first, start - far), np.minimum(last, start + far)
 
@@ -234,6 +238,7 @@ def window_neighbours(
         compare = partial(compare_places, rows, window, place_now, order)
         in_batches_of_leaves(compare, borders, near, away)
     list_each_other(near, away)
+    # A window that met fewer has itself for those that are missing.
     return np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
 
 
