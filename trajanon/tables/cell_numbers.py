@@ -93,7 +93,7 @@ def _with_points(cells: Cells, separator: str | None) -> tuple[Cells, bool, str]
     Returned are the cells, whether there were commas, and a cell that may be several numbers: one
     with a point beside others with commas; or one that may have thousands, as all in its column.
     """
-    # Between commas that separate cells, there are no decimal commas, and all points are decimal.
+    # If commas separate cells, there are no decimal commas, and all points are decimal.
     texts = [cell for cell in cells if isinstance(cell, str)] if separator != "," else []
     with_comma = [text for text in texts if "," in text]
     with_point = [text for text in texts if "." in text]

@@ -197,22 +197,24 @@ def distance_bound(
     total = 0.0
     for begin in range(0, n, block):
         progress("Distances for a bound", begin, n)
-        own = rows[begin : begin + block]
-        squares = np.maximum(shared_squares(standard, present, own, rows) - slip, 0.0)
-        squares[np.arange(len(own)), own] = np.inf  # a record is none of its own others
+        block_rows = rows[begin : begin + block]
+        squares = np.maximum(shared_squares(standard, present, block_rows, rows) - slip, 0.0)
+        squares[np.arange(len(block_rows)), block_rows] = (
+            np.inf
+        )  # a record is none of its own others
 
         # Dinkelbach: for a mean, the best others are those that add least to what lies above it.
-        mean = np.zeros(len(own))
+        mean = np.zeros(len(block_rows))
         for _ in range(rounds):
             # Chosen are all that lower the mean, and k - 1 in any case.
             above = weights * (squares - mean[:, None])
             chosen = above < 0.0
             nearest = np.argpartition(above, k - 2, axis=1)[:, : k - 1]
             np.put_along_axis(chosen, nearest, True, axis=1)
-            rest = np.where(chosen, above, 0.0).sum(axis=1) - mean * weights[own]
+            rest = np.where(chosen, above, 0.0).sum(axis=1) - mean * weights[block_rows]
 
             # No mean lies further below this one than what is left, of the lightest others.
-            bound = mean + np.minimum(rest, 0.0) / (weights[own] + lightest)
-            mean += rest / (chosen @ weights + weights[own])
-        total += 0.5 * float(weights[own] @ bound)
+            bound = mean + np.minimum(rest, 0.0) / (weights[block_rows] + lightest)
+            mean += rest / (chosen @ weights + weights[block_rows])
+        total += 0.5 * float(weights[block_rows] @ bound)
     return total * (1.0 - 2.0**-40)  # lowered a little, for the rounding of the sums

@@ -95,8 +95,8 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
         return 1.0
 
     # What a displacement by this many metres adds at each coordinate, were all of it along that
-    # axis. In any direction it has, on average, half of its square along each of the two. A minute
-    # of departures adds as much, in deviations of theirs.
+    # axis. In any direction it has, on average, half of its square along each of the two. With this
+    # weight a minute, in deviations of departures, adds as much.
     squares = (minute_worth / metres[metres > 0.0]) ** 2
     return min(float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2), HEAVIEST)
 

@@ -213,14 +213,14 @@ class _Smoothed(NamedTuple):
     way: Floats  # the likeliest, (p, 2)
     deviation: Floats  # standard deviation of it, metres, (p,)
     # Roots of the covariances of a member about the mean of the others, (p, 2, 2).
-    about_others: Floats
+    roots_about_others: Floats
 
 
 def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
     """Infer by turns how far members spread and where the hidden one was.
 
-    Arguments are those of `_guesses`. What the others leave of the line is the hidden member and
-    noise, both normal; of which the member is then expected.
+    Arguments are those of `_guesses`. What the others leave of the line is the hidden member plus
+    noise. Both are taken as normal, so from their covariances follows what to expect of the member.
     """
     k = len(others) + 1
     p = len(remainder)
@@ -231,9 +231,10 @@ def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
         # A member that joins the others adds this part of its square to those about their mean.
         spread = _smoothed_along((scatter + hidden * ((k - 1) / k)) / k)
         # From the mean of the others a member is k/(k-1) times as far as from that of all.
-        about_others = _roots(spread * (k / (k - 1)) ** 2 + _ROUNDING**2 * np.eye(2))
+        roots_about_others = _roots(spread * (k / (k - 1)) ** 2 + _ROUNDING**2 * np.eye(2))
 
-        covariance = _covariance_along(about_others, times_correlation(p, _POINTS_ON_A_SIDE))
+        covariance = _covariance_along(roots_about_others, times_correlation(p, _POINTS_ON_A_SIDE))
+        # Which part of what is left is the member's, (2 p, 2 p).
         gain = np.linalg.solve(covariance + np.kron(noise, np.eye(2)), covariance).T
         way = mean_of_others + (gain @ (remainder - mean_of_others).ravel()).reshape(p, 2)
 
@@ -243,11 +244,14 @@ def _smoothed(remainder: Floats, others: Floats, noise: Floats) -> _Smoothed:
         hidden = _outer_squares(way - mean_of_others) + uncertain_at_points
 
     variance = 0.5 * np.trace(uncertain_at_points, axis1=1, axis2=2)  # mean of both axes
-    return _Smoothed(way, np.sqrt(variance.clip(_ROUNDING**2)), about_others)
+    return _Smoothed(way, np.sqrt(variance.clip(_ROUNDING**2)), roots_about_others)
 
 
 def _smoothed_along(spread: Floats) -> Floats:
-    """Smooth how members spread at each point along the way, (p, 2, 2); a fifth goes any way."""
+    """Smooth along the way the covariances of members at each point, (p, 2, 2).
+
+    A fifth of the variance goes alike in all directions.
+    """
     place = np.arange(len(spread))
     weights = np.exp(-0.5 * ((place[:, None] - place) / _SMOOTHING) ** 2)
     smooth = np.einsum("iab,ij->jab", spread, weights / weights.sum(axis=0))
@@ -273,7 +277,10 @@ def _roots(covariances: Floats) -> Floats:
 
 
 def _covariance_along(roots: Floats, correlation: Floats) -> Floats:
-    """Compute the covariance along the way from its roots and correlations, (2 p, 2 p)."""
+    """Compute the covariance of all points, (2 p, 2 p), from the roots at each, (p, 2, 2).
+
+    ``correlation``, (p, p), is that between points.
+    """
     covariance = np.einsum("iab,jcb,ij->iajc", roots, roots, correlation)
     return np.asarray(covariance.reshape(2 * len(roots), -1))
 
@@ -324,7 +331,7 @@ def _places_tried(
     heading = np.gradient(way, axis=0)
     # A way that stands still has no heading, and stays (0, 0).
     heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
-    whitening = np.asarray(np.linalg.inv(smoothed.about_others), dtype=np.float64)
+    whitening = np.asarray(np.linalg.inv(smoothed.roots_about_others), dtype=np.float64)
 
     poses = list[Floats]()  # of each point, as `Places` has them
     likelihoods = list[Floats]()  # as logarithms
