@@ -1,29 +1,17 @@
-"""Where traces are interrupted, stop or leave an area; and the limits found from the data.
+"""Where traces are interrupted, or stop.
 
-A limit is 5 times the median, over recordings, of their median hop, in metres or seconds; a hop is
-at least 2,000 m, a pause from 300 s to half an hour: for longer, it is unknown where somebody was.
 A hop over rows that the source marks as without a position counts as several.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.extract.clean import too_fast
-from trajanon.extract.earth.area import Area
-from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Limit, Rules
+from trajanon.common.arrays import Bools, Ints
+from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.trace import Trace
+from trajanon.extract.points_dropped import too_fast
 from trajanon.trajectories.geodesy import metres_between
-
-Breaks = Callable[[Floats, Floats, Ints], Bools]
-"""Of latitudes, longitudes and rows: which ways, from these rows to the next ones, must be cut."""
 
 
 def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
@@ -105,76 +93,3 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     np.add.at(change, start[stays_from], 1)
     np.add.at(change, end[stays_from] + 1, -1)
     return np.cumsum(change)[:-1] > 0
-
-
-def clip(points: Points, area: Area) -> Points:
-    """Keep what lies inside the area; a piece that leaves it ends there."""
-    return keep(points, area.contains(points.lat, points.lon), area.leaves)
-
-
-def keep(points: Points, inside: Bools, breaks: Breaks) -> Points:
-    """Drop points outside; cut where some were dropped, and where the way between two breaks."""
-    begins = broken(points, inside, breaks)
-    begins[1:] |= inside[1:] & ~inside[:-1]
-    return points.cut(begins).take(inside)
-
-
-def broken(points: Points, inside: Bools, breaks: Breaks) -> Bools:
-    """Mark each point inside if the way from the point before, inside too, must be cut."""
-    way_is_inside = points.follows & inside
-    way_is_inside[1:] &= inside[:-1]
-    start = np.flatnonzero(way_is_inside) - 1
-
-    begins = np.zeros(len(points), dtype=np.bool_)
-    begins[start[breaks(points.lat, points.lon, start)] + 1] = True
-    return begins
-
-
-_OF_MEDIAN = 5.0  # a limit, as a multiple of the median hop
-_LONGEST_PAUSE = 1_800.0  # seconds
-_MOST_RECORDINGS = 1_000  # that are looked at
-_MOST_POINTS = 200_000  # after which no more recordings are looked at
-
-
-def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
-    """Read the first recordings, which do not depend on batches; return these, and all of them."""
-    first: list[Trace] = []
-    size = 0
-    for trace in traces:
-        first.append(trace)
-        size += len(trace)
-        if len(first) >= _MOST_RECORDINGS or size >= _MOST_POINTS:
-            break
-    return first, chain(first, traces)
-
-
-class LimitsFound(NamedTuple):
-    """Which limits were found from the data, and from what."""
-
-    limits: list[str]  # names of rules
-    recordings: int
-    metres: float | None  # the median of the recordings' median hops
-    seconds: float | None
-
-
-def with_limits(rules: Rules, points: Points) -> tuple[Rules, LimitsFound]:
-    """Replace the limits that are "auto" by numbers, found from cleaned points."""
-    # Each recording is one piece still.
-    hops = pd.DataFrame({"metres": points.hops, "seconds": points.hop_seconds})
-    of_recordings = hops.groupby(points.piece[points.hop_ends]).median()
-    metres, seconds = (
-        None if np.isnan(median) else float(median) for median in of_recordings.median()
-    )
-
-    limits = [name for name in ("max_gap", "max_pause") if getattr(rules, name) == "auto"]
-    found = LimitsFound(limits, len(of_recordings), metres, seconds)
-    max_gap = _limit(rules.max_gap, metres, LEAST_GAP, np.inf)
-    max_pause = _limit(rules.max_pause, seconds, LEAST_PAUSE, _LONGEST_PAUSE)
-    return replace(rules, max_gap=max_gap, max_pause=max_pause), found
-
-
-def _limit(limit: Limit, median: float | None, lowest: float, highest: float) -> Limit:
-    """Return a limit; one that is "auto" follows from the median hop, within bounds."""
-    if limit != "auto":
-        return limit
-    return min(max(lowest, float(round(_OF_MEDIAN * (median or 0.0)))), highest)

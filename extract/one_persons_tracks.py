@@ -17,12 +17,13 @@ from trajanon.common.arrays import Floats, dense
 from trajanon.common.atomic_output import check_outputs, replacing
 from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
-from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
+from trajanon.extract.clip_to_area import keep
 from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import From, traces
-from trajanon.extract.gaps_and_stays import gaps_of, keep
+from trajanon.extract.gaps_and_stays import gaps_of
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
+from trajanon.extract.points_dropped import drop_impossible, settle_times, sort_by_time
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trim_ends import RADIUS, Radius, zone_centres
 from trajanon.files.geopackage_geojson_gpx_csv import GPX_HEAD

@@ -41,7 +41,7 @@ class Rules(Checked):
         Number of points of a trajectory.
     max_gap
         Longest gap between two points, in metres: a longer one ends a track, or leaves a trip out;
-        auto: found from the data; none: 1,000 km. `trajanon.extract.gaps_and_stays` describes how
+        auto: found from the data; none: 1,000 km. `trajanon.extract.limits_from_data` describes how
         it is found. Over more than 1,000 km a straight line is no track.
     max_pause
         Longest pause, in seconds or such as 5min: a longer one ends a track or trip; auto: found

@@ -11,19 +11,22 @@ import numpy as np
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract import clean
+from trajanon.extract.clip_to_area import clip, keep
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.gaps_and_stays import (
-    LimitsFound,
-    clip,
-    head,
-    keep,
-    split_at_gaps,
-    with_limits,
-)
+from trajanon.extract.gaps_and_stays import split_at_gaps
+from trajanon.extract.limits_from_data import LimitsFound, head, with_limits
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.persons_numbered import Recordings
 from trajanon.extract.points import Points, batch
+from trajanon.extract.points_dropped import (
+    average_equal_times,
+    drop_impossible,
+    drop_strays,
+    drop_zero_hops,
+    settle_times,
+    sort_by_time,
+    spread_minutes,
+)
 from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
@@ -71,9 +74,7 @@ class Cutter:
             if first:
                 # Another cutter cleans them, as they must not be counted twice.
                 cleaned = Cutter(self.rules)._cleaned(batch(first))
-                self.rules, self._limits_found = with_limits(
-                    self.rules, clean.drop_zero_hops(cleaned)
-                )
+                self.rules, self._limits_found = with_limits(self.rules, drop_zero_hops(cleaned))
 
         gathered: list[Trace] = []
         size = 0
@@ -127,7 +128,7 @@ class Cutter:
         as_read = points.take(~repeated)
         cleaned = self._cleaned(as_read)
         self.recordings.place(cleaned, as_read, entered)
-        moving = self._kept("points repeated in place", cleaned, clean.drop_zero_hops(cleaned))
+        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
 
         # What became of each trace, if no later step changes it.
         became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
@@ -160,14 +161,14 @@ class Cutter:
     def _cleaned(self, points: Points) -> Points:
         """Clean points, and count what each step of it drops."""
         kept = self._kept
-        points = kept("points impossible", points, clean.drop_impossible(points))
-        settled = clean.settle_times(points)
+        points = kept("points impossible", points, drop_impossible(points))
+        settled = settle_times(points)
         points = kept("points without time in a timed recording", points, settled)
-        points = clean.sort_by_time(points)
-        apart, spread = clean.spread_minutes(points)
+        points = sort_by_time(points)
+        apart, spread = spread_minutes(points)
         self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, clean.average_equal_times(apart))
-        return kept("stray points", points, clean.drop_strays(points, self.rules))
+        points = kept("points merged (equal times)", points, average_equal_times(apart))
+        return kept("stray points", points, drop_strays(points, self.rules))
 
     def _trips(self, points: Points, traces: Sequence[Trace], became: Ints) -> WindowBatch:
         """Find whole trips, and which ends are true; note what becomes of the recordings."""

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.extract.gaps_and_stays import gaps_of, keep, stays_of
+from trajanon.extract.clip_to_area import keep
+from trajanon.extract.gaps_and_stays import gaps_of, stays_of
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
 from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii, wrapped

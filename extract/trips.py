@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
+from trajanon.extract.clip_to_area import broken
 from trajanon.extract.earth.area import Area, Box
-from trajanon.extract.gaps_and_stays import broken, gaps_of, longest_stop, stays_of
+from trajanon.extract.gaps_and_stays import gaps_of, longest_stop, stays_of
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.why_dropped import FOUND, WHY_LEFT_OUT, Became

@@ -15,15 +15,9 @@ import shapely
 from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
+from trajanon.common.csv_separators import has_decimal_commas, separator_named_by, separator_of
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import (
-    encoding_problem,
-    has_decimal_commas,
-    regular,
-    seems_utf16,
-    separator_named_by,
-    separator_of,
-)
+from trajanon.common.inputs import encoding_problem, regular, seems_utf16
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.archives import (
     BYTE_ORDER_MARK,

@@ -25,6 +25,7 @@ from trajanon.common.threads_and_dask import on_cluster, results_in_order
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geopackage_and_shapefile import footer_of
 from trajanon.extract.sources.osm_api import joined_traces
+from trajanon.extract.sources.person_by_folder import folder_of_person
 from trajanon.extract.sources.reader_sentences import refusal_of
 from trajanon.extract.sources.reading import Reading, meter
 from trajanon.extract.trace import Trace
@@ -52,7 +53,9 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     for path in paths:
         if path.is_dir():
             files = _of_folder(path, reading)
-            listed += [replace(file, folder=_person(file.path, path, paths)) for file in files]
+            listed += [
+                replace(file, folder=folder_of_person(file.path, path, paths)) for file in files
+            ]
         elif file := _file(path, reading):
             listed.append(file)
         else:
@@ -78,14 +81,6 @@ def _file(path: Path, reading: Reading) -> SourceFile | None:
     kind = format_of(regular(path), reading)
     folder = path.absolute().parent.name
     return SourceFile(path, path.name, kind, size, folder) if kind else None
-
-
-def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
-    """Name the folder that is a person: each source, or each folder within the only one."""
-    folders_within = file.relative_to(source).parts[:-1]
-    if folders_within and len(sources) == 1:
-        return folders_within[0]
-    return source.absolute().name
 
 
 def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:

@@ -19,9 +19,9 @@ from trajanon.extract.sources import (
 )
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
+from trajanon.extract.sources.person_by_folder import of_person, outermost_folder
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.person_names import spelled
 
 Reader = Callable[[Path, Reading], Iterator[Trace]]
 LooksLike = Callable[[str, bytes], bool]
@@ -97,22 +97,18 @@ def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace]:
     is_by_folder = reading.columns.get("subject") == FOLDER
     for trace in FORMATS[file.format].read(file.path, reading):
         # A page of the OSM API is of many people, whatever its folder.
-        yield _of_its_folder(trace, file) if is_by_folder and not trace.page else trace
+        if not is_by_folder or trace.page:
+            yield trace
+            continue
+        is_archive = file.format == "gpx-archive"
+        folder_inside = outermost_folder(trace.name, file.label) if is_archive else ""
+        yield of_person(trace, folder_inside or file.folder)
 
     if reading.columns.get("subject") == TRACK and file.format not in _WITH_TRACKS:
         reading.found("no tracks", format=file.format)
     asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
     if asked and not reading.tables.uses:
         reading.found("no columns", format=file.format, asked=",".join(asked))
-
-
-def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
-    """Make the folder around a file its person; in an archive the outermost one in it."""
-    name = file.folder
-    if file.format == "gpx-archive":
-        folders_inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]
-        name = folders_inside.partition("/")[0] or name
-    return replace(trace, subject=spelled(name) or None, spellings=())
 
 
 def format_of(path: Path, reading: Reading) -> str | None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from tracks import Leg, bent, points
 
 from trajanon.common.arrays import Floats
-from trajanon.extract import clean
+from trajanon.extract import points_dropped
+from trajanon.extract.clip_to_area import clip
 from trajanon.extract.earth.area import Box
-from trajanon.extract.gaps_and_stays import clip, split_at_gaps
+from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.resample_windows_and_trips import WindowBatch, windows
 from trajanon.extract.trace import Trace
@@ -50,11 +51,11 @@ def traces(draw: st.DrawFn) -> Trace:
 def cut(some: Sequence[Trace], rules: Rules, counts: Counter[str]) -> WindowBatch:
     batch = points(*some)
     for step in (
-        clean.drop_impossible,
-        clean.settle_times,
-        clean.sort_by_time,
-        clean.average_equal_times,
-        clean.drop_zero_hops,
+        points_dropped.drop_impossible,
+        points_dropped.settle_times,
+        points_dropped.sort_by_time,
+        points_dropped.average_equal_times,
+        points_dropped.drop_zero_hops,
     ):
         batch = step(batch)
     batch = clip(split_at_gaps(batch, rules, counts), BOX)

@@ -18,8 +18,9 @@ from recorded_trips import drives, east
 from tracks import line, pieces, points, trace
 
 from trajanon.extract import cut, traces_to_trajectories
+from trajanon.extract.clip_to_area import clip
 from trajanon.extract.earth.area import Region
-from trajanon.extract.gaps_and_stays import clip, split_at_gaps
+from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter

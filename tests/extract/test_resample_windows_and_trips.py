@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tracks import START, Leg, bent, distance, line, points, walk
 
 from trajanon.common.arrays import Floats
+from trajanon.extract.clip_to_area import clip
 from trajanon.extract.earth.area import Box
-from trajanon.extract.gaps_and_stays import clip, split_at_gaps
+from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.resample_windows_and_trips import WindowBatch, windows
 from trajanon.extract.trace import Trace

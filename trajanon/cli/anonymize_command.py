@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
-import trajanon
+import trajanon.extract
 from trajanon.cli.messages import say_written, show_json, tell
 from trajanon.cli.options import (
     ANONYMIZED,

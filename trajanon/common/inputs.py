@@ -1,9 +1,8 @@
 """Input files: only finite ones, with text in UTF-8; tables, TOML, and JSON of known types."""
 
 import csv
-import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Annotated, Any, TypeVar
@@ -71,33 +70,6 @@ def encoding_problem(text: bytes) -> str:
     latin = "is not UTF-8, perhaps Latin-1 or Windows-1252"
     is_like = "seems to be UTF-16" if seems_utf16(text) else latin
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
-
-
-def separator_named_by(line: str) -> str | None:
-    """Read the separator that Excel names in the first line, if this is such a line."""
-    named = re.fullmatch(r"sep=([,;|:\t ])\s*", line)
-    return named[1] if named else None
-
-
-def separator_of(header: str, row: str | None = None) -> str:
-    """Find what separates the names of columns: as often as the values of a row, or most often."""
-    header_unquoted = re.sub(r'"[^"]*"', "", header)
-    row_unquoted = header_unquoted if row is None else re.sub(r'"[^"]*"', "", row)
-
-    def fit(separator: str) -> tuple[bool, int]:
-        """Return whether a separator is as often in both lines, and how often it is."""
-        in_header = header_unquoted.count(separator)
-        in_row = row_unquoted.count(separator)
-        return in_header == in_row > 0, min(in_header, in_row)
-
-    return max(",;\t|", key=fit)
-
-
-def has_decimal_commas(cells: Iterable[str]) -> bool:
-    """Check whether more numbers have a decimal comma than a point."""
-    number = re.compile(r"\s*[-+]?\d+([.,])\d+(?:[eE][-+]?\d+)?\s*")
-    marks = [match[1] for match in map(number.fullmatch, cells) if match]
-    return marks.count(",") > marks.count(".")
 
 
 def read_toml(path: Path, content: str) -> dict[str, Any]:

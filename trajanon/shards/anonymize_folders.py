@@ -25,13 +25,13 @@ from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
-from trajanon.grouping.neighbours import neighbour_count
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.anonymize_one_file import LedgerLike, anonymized, check_ledger
+from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
 from trajanon.shards.scratch_and_resume import scratch_for, scratch_root
@@ -39,9 +39,6 @@ from trajanon.shards.sharded_run import release_in_shards
 
 if TYPE_CHECKING:
     from distributed import Client
-
-PROGRAM_BYTES = 600e6
-"""Bytes that the program and its libraries take before they read anything."""
 
 SCRATCH_SHARE = 1.2
 """How much larger scratch may be than the parts: rows by shard, and what is found of them."""
@@ -262,29 +259,3 @@ def _release_draft(target: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
     except BaseException:
         target.remove()
         raise
-
-
-def shards_for(n: int, capacity: int) -> int:
-    """Count the shards that are needed: a tenth more than fit exactly, as their sizes differ."""
-    return 1 if n <= capacity else -(-n * 11 // (capacity * 10))
-
-
-def capacity_of(table: PartsTable, memory: float) -> int:
-    """Count the records that fit into memory while they are searched."""
-    with table.file.opened[0]() as part:
-        metadata = part.metadata
-        row_groups = map(metadata.row_group, range(metadata.num_row_groups))
-        stored_bytes = sum(row_group.total_byte_size for row_group in row_groups)
-
-    # The table as read, standardised, and in the order of a path; neighbours and their distances;
-    # what else there is for each record. Measured, and rounded up.
-    bytes_as_read = stored_bytes / max(metadata.num_rows, 1)
-    bytes_per_record = 3.25 * bytes_as_read + 16 * neighbour_count(table.k) + 300
-    capacity = int((memory - PROGRAM_BYTES) / bytes_per_record)
-    if capacity < 10_000:
-        raise BadInput(
-            f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
-            f"{PROGRAM_BYTES / 1e9:g}GB, and each million of these records some "
-            f"{bytes_per_record / 1e3:.0f}GB; give it 1GB at least"
-        )
-    return capacity

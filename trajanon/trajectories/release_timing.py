@@ -1,4 +1,7 @@
-"""How times are released, and how much the departure counts in the search."""
+"""How times are released, and how much the departure counts in the search.
+
+Times are counted and rounded by a clock: see ``clock_and_time_zones``.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,7 +21,10 @@ from trajanon.trajectories.trajectories import Trajectories
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How times are released, and how much the departure counts in the search."""
+    """How times are released, and how much the departure counts in the search.
+
+    Times are counted and rounded by a clock: see ``clock_and_time_zones``.
+    """
 
     clock: Clock
     minute_worth: float  # metres, at every point, that count as much as a minute of departures

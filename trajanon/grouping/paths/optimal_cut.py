@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trajanon._kernels.path_building import fill_latest_starts, mark_optimal_cut
+from trajanon._kernels.optimal_cut import fill_latest_starts, mark_optimal_cut
 from trajanon.common.arrays import Ints
 from trajanon.grouping.loss import sse
 from trajanon.grouping.problem import Problem

@@ -1,4 +1,4 @@
-"""The steps that clean the points of traces, and which hops are too fast."""
+"""Points of traces that are dropped, merged or spread over their minute; and hops too fast."""
 
 from dataclasses import replace
 

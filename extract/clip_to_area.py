@@ -1,0 +1,35 @@
+"""What of a trace lies in an area, or in any other region; a way that leaves it is cut."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.extract.earth.area import Area
+from trajanon.extract.points import Points
+
+Breaks = Callable[[Floats, Floats, Ints], Bools]
+"""Of latitudes, longitudes and rows: which ways, from these rows to the next ones, must be cut."""
+
+
+def clip(points: Points, area: Area) -> Points:
+    """Keep what lies inside the area; a piece that leaves it ends there."""
+    return keep(points, area.contains(points.lat, points.lon), area.leaves)
+
+
+def keep(points: Points, inside: Bools, breaks: Breaks) -> Points:
+    """Drop points outside; cut where some were dropped, and where the way between two breaks."""
+    begins = broken(points, inside, breaks)
+    begins[1:] |= inside[1:] & ~inside[:-1]
+    return points.cut(begins).take(inside)
+
+
+def broken(points: Points, inside: Bools, breaks: Breaks) -> Bools:
+    """Mark each point inside if the way from the point before, inside too, must be cut."""
+    way_is_inside = points.follows & inside
+    way_is_inside[1:] &= inside[:-1]
+    start = np.flatnonzero(way_is_inside) - 1
+
+    begins = np.zeros(len(points), dtype=np.bool_)
+    begins[start[breaks(points.lat, points.lon, start)] + 1] = True
+    return begins

@@ -1,0 +1,31 @@
+"""What separates the cells of CSV, and whether its numbers have decimal commas."""
+
+import re
+from collections.abc import Iterable
+
+
+def separator_named_by(line: str) -> str | None:
+    """Read the separator that Excel names in the first line, if this is such a line."""
+    named = re.fullmatch(r"sep=([,;|:\t ])\s*", line)
+    return named[1] if named else None
+
+
+def separator_of(header: str, row: str | None = None) -> str:
+    """Find what separates the names of columns: as often as the values of a row, or most often."""
+    header_unquoted = re.sub(r'"[^"]*"', "", header)
+    row_unquoted = header_unquoted if row is None else re.sub(r'"[^"]*"', "", row)
+
+    def fit(separator: str) -> tuple[bool, int]:
+        """Return whether a separator is as often in both lines, and how often it is."""
+        in_header = header_unquoted.count(separator)
+        in_row = row_unquoted.count(separator)
+        return in_header == in_row > 0, min(in_header, in_row)
+
+    return max(",;\t|", key=fit)
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Check whether more numbers have a decimal comma than a point."""
+    number = re.compile(r"\s*[-+]?\d+([.,])\d+(?:[eE][-+]?\d+)?\s*")
+    marks = [match[1] for match in map(number.fullmatch, cells) if match]
+    return marks.count(",") > marks.count(".")
