@@ -29,14 +29,8 @@ from trajanon.cli.audit_of_other_programs import read_any, read_originals, write
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import TrajanonError
 from trajanon.data import sample
-from trajanon.evaluation.audit import (
-    Audit,
-    MatchName,
-    audit,
-    audit_with_report,
-    ends_of_the_scale,
-    figure_of,
-)
+from trajanon.evaluation.audit import Audit, MatchName, audit, audit_with_report, ends_of_the_scale
+from trajanon.evaluation.comparison_page import figure_of
 from trajanon.evaluation.holdout_and_membership import Holdout, measured_halves, published_halves
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.recordings import Originals

@@ -32,7 +32,8 @@ def compare(
     """Audit releases of any program beside the originals, and write one page."""
     from trajanon.cli.audit_of_other_programs import check_method, read_originals
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.audit import ends_of_the_scale, match_of, page_of
+    from trajanon.evaluation.audit import ends_of_the_scale, match_of
+    from trajanon.evaluation.comparison_page import page_of
     from trajanon.evaluation.evidence import NOTICE
     from trajanon.release.release import json_report
 

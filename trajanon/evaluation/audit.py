@@ -16,12 +16,11 @@ from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nea
 from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.evaluation.evidence import NOTICE
 from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate, rate_with_interval, risk, share_of
-from trajanon.evaluation.page.templates import rendered, words
+from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
-from trajanon.evaluation.tasks import TASKS, task_errors
+from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
 from trajanon.files.release_contents import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
@@ -329,23 +328,3 @@ def _straight_lines_between_random_ends(rows: Recordings) -> Recordings:
         departure = random.uniform(times.min(), times.max(), (n, 1))
         times = departure + np.linspace(0.0, HOUR, points)
     return replace(rows, points=lines, times=times, vertices=lines.reshape(-1, 2))
-
-
-def page_of(audits: Sequence[Audit]) -> str:
-    """Render one page for the holder: a table for protection, one for worth, and a figure."""
-    return rendered("comparison.html", notice=NOTICE, **_shown(audits))
-
-
-def figure_of(audits: Sequence[Audit]) -> str:
-    """Draw errors of tasks beside the best attack, a panel for each task."""
-    return rendered("comparison_figure.html", **_shown(audits))
-
-
-def _shown(audits: Sequence[Audit]) -> dict[str, object]:
-    """Return what the templates of both show."""
-    return {
-        "audits": audits,
-        "numbers": {audit.name: number for number, audit in enumerate(audits, 1)},
-        "tasks": TASKS,
-        "attacks": ATTACKS,
-    }

@@ -23,6 +23,7 @@ from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
+from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.usefulness import usefulness
@@ -163,7 +164,6 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     after_known = None if seen.steps is None else next_lines(seen)
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
-    one_each = np.ones(len(averaged), np.int64)
     nameless = averaged.origin.source.unnamed
     drives = {}
     if averaged.tracks is not None:
@@ -190,12 +190,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
             seconds=seen.times,
             released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
         ),
-        tasks=task_errors(
-            ReleasedLines(seen.points, trips=one_each, times=seen.times),
-            ReleasedLines(
-                seen.lines, trips=seen.row_counts, times=seen.line_times, clock=report.clock
-            ),
-        ),
+        tasks=_errors_of_tasks(seen, report),
         # Each on the release, then on the originals.
         attacks=sorted(tried, key=lambda attack: order.index(attack.name)),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
@@ -205,6 +200,16 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         inferred=inferred(seen),
         report=report,
     )
+
+
+def _errors_of_tasks(seen: Published, report: Report) -> dict[str, Estimate | None]:
+    """Compare the tasks of those who use a release on it and on what was averaged."""
+    one_trip_each = np.ones(len(seen.points), np.int64)
+    before = ReleasedLines(seen.points, trips=one_trip_each, times=seen.times)
+    after = ReleasedLines(
+        seen.lines, trips=seen.row_counts, times=seen.line_times, clock=report.clock
+    )
+    return task_errors(before, after)
 
 
 def violations(seen: Published, k: int) -> dict[str, int | None]:

@@ -24,6 +24,7 @@ from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
 from trajanon.release.originals import (
+    LineSummaries,
     Matched,
     RowsOnLines,
     line_summaries,
@@ -34,7 +35,11 @@ from trajanon.release.people_left import drives_left
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report
 from trajanon.trajectories.clock_and_time_zones import departure_days
-from trajanon.trajectories.trajectories import ReleasedTrajectories, joined_trajectories
+from trajanon.trajectories.trajectories import (
+    ReleasedTrajectories,
+    Trajectories,
+    joined_trajectories,
+)
 
 ROWS = 50_000
 """Rows of the sample, about; folders of more rows are sampled."""
@@ -61,17 +66,8 @@ def evaluate_large(
     lines = line_summaries(released)
     rows = rows_on_lines(originals, report, lines, subjects_exact=subjects_exact)
     ends = rows.ends.take(rows.released)
-    subjects = None if ends.subject is None else dense(ends.subject)
-    # Of each trajectory and line the two ends alone: enough for all that is counted.
-    seen = Published(
-        points=ends.points,
-        lines=lines.ends,
-        labels=rows.line,
-        k=report.k,
-        subjects=subjects,
-        unit=ends.unit,
-        own_row=rows.own_row,
-    )
+    seen = _ends_seen(ends, lines, rows, report.k)
+    subjects = seen.subjects
     read_rows = partial(_read_rows, originals, released, report, rows)
 
     random = np.random.default_rng(seed)
@@ -102,6 +98,22 @@ def evaluate_large(
         followed=_with_steps(followed, evaluation.followed),
         publisher=publisher,
         sample=len(sample.labels),
+    )
+
+
+def _ends_seen(ends: Trajectories, lines: LineSummaries, rows: RowsOnLines, k: int) -> Published:
+    """Return what is published, of each trajectory and line the two ends alone.
+
+    They are enough for all that is counted.
+    """
+    return Published(
+        points=ends.points,
+        lines=lines.ends,
+        labels=rows.line,
+        k=k,
+        subjects=None if ends.subject is None else dense(ends.subject),
+        unit=ends.unit,
+        own_row=rows.own_row,
     )
 
 
