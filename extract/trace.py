@@ -75,7 +75,10 @@ class Trace:
 
     @property
     def last_read(self) -> float:
-        """Time of the last point before the source broke off, or infinity; NaN if it did not."""
+        """Time of the last point before the source broke off; NaN if it did not.
+
+        Infinity if that is not known: the point has none, or there is no point.
+        """
         if not self.cut_off:
             return np.nan
         time = self.time[-1] if len(self) else np.nan

@@ -109,6 +109,7 @@ def unpacked(stream: Stream) -> Stream:
     for magic, unpack in _UNPACK.items():
         if head.startswith(magic):
             content = unpack(stream)
+            # What is unpacked so far comes before a damaged place is reported.
             return stream_of(content.read1, content, stream, packed=stream.tell)
     return stream
 
@@ -240,7 +241,7 @@ def _opened_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
 
 @contextmanager
 def _cut_off() -> Iterator[None]:
-    """Whatever is wrong in a tar archive, nothing can be read beyond."""
+    """Make a `CutOff` of whatever is wrong in a tar archive: nothing can be read beyond."""
     try:
         yield
     except _DAMAGED_TAR as error:

@@ -64,8 +64,9 @@ def traces_of_features(
     check_degrees(lat, lon, reading.what, system_known=system is not None)
 
     rows = pd.DataFrame({"lat": lat, "lon": lon})
-    is_timed = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
-    measures = None if is_timed else _times_of_measures(parts)
+    # An attribute of that name would be overwritten by the measures.
+    has_other_times = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
+    measures = None if has_other_times else _times_of_measures(parts)
     if are_points:
         yield from _of_points(rows, columns, measures, reading)
     else:
@@ -96,14 +97,19 @@ def _of_points(
     if reading.sorted_by_place and "time" not in column_of:
         raise reading.refusal("sorted by place")
 
+    # Each feature is one point: several in one were refused.
     values = {role: columns[name].array for role, name in column_of.items()}
     yield from traces_of_points([rows.assign(**values)], reading, column_of)
 
 
 def _of_lines(
-    rows: pd.DataFrame, line: Ints, columns: pd.DataFrame, measures: Floats | None, reading: Reading
+    rows: pd.DataFrame,
+    feature_of_row: Ints,
+    columns: pd.DataFrame,
+    measures: Floats | None,
+    reading: Reading,
 ) -> Iterator[Trace]:
-    """Read the points of lines as a table, given the line of each; parts of lines stay apart."""
+    """Read the points of lines as a table, given the feature of each, from 0; parts stay apart."""
     time_columns = [name for name in TIMES_OF_POINTS if name in columns]
     by_measures = measures is not None and not time_columns
     column_of = columns_of_lines(columns, [MEASURE] if by_measures else time_columns, reading)
@@ -111,17 +117,18 @@ def _of_lines(
         rows["time"] = measures
     else:
         if "time" in column_of:
-            time_columns.append(column_of["time"])
-        rows["time"] = _times_of_points(columns, time_columns, line, reading)
+            time_columns.append(column_of["time"])  # which may hold such lists, too: the last
+        rows["time"] = _times_of_points(columns, time_columns, feature_of_row, reading)
 
     # A line without an id has its number.
     names = as_given(columns[column_of["id"]]) if "id" in column_of else [None] * len(columns)
+    # With subjects, equal ids in two files are one person's recording; numbers are not.
     prefix = f"{reading.label}#" if "subject" in column_of else ""
     numbered_names = zip(columns.index, names, strict=True)
     ids = [name or f"{prefix}{number}" for number, name in numbered_names]
-    rows["id"] = np.array(ids, dtype=object)[line]
+    rows["id"] = np.array(ids, dtype=object)[feature_of_row]
     if "subject" in column_of:
-        rows["subject"] = columns[column_of["subject"]].array[line]
+        rows["subject"] = columns[column_of["subject"]].array[feature_of_row]
     yield from traces_of_points([rows], reading, column_of)
 
 

@@ -18,7 +18,7 @@ from trajanon.common.command_lines import with_value, words_of_files
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
 
-_NOT_IN_SETTINGS = {"run", "studio"}
+_NOT_IN_SETTINGS = {"run", "studio"}  # the one runs itself, the other never ends
 
 Table = Mapping[str, Any]
 """The options of a command by their long names, and its files by theirs."""
@@ -66,10 +66,11 @@ def _step(
     """Return the words of a command, and the context in which it is invoked."""
     try:
         words = words_of(command.params, table)
+        # A copy, as the words that are read are taken out of the list.
         return words, command.make_context(name, list(words), context)
     except Exception as error:
         message = str(error) if isinstance(error, BadInput) else usage_error(error)
-        if not message:
+        if not message:  # a fault of ours
             raise
         raise BadInput(f"{settings}: [{name}] {message}") from error
 
@@ -97,6 +98,7 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
         if parameter.param_type_name == "argument":
             files += map(str, values)
         elif isinstance(value, bool):
+            # The last spelling is the long one; an option without an off is left out.
             words += (parameter.opts if value else parameter.secondary_opts)[-1:]
         else:
             flag = max(parameter.opts, key=len)
@@ -122,7 +124,7 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     from trajanon.data import sample
     from trajanon.grouping.refinements.annealing import compile_ahead
 
-    compile_ahead()
+    compile_ahead()  # beside the extraction, in a process of its own
     make_folder(folder)
     trajectories = folder / TRAJECTORIES
     released = folder / ANONYMIZED

@@ -58,16 +58,20 @@ class NamesHeld:
         """Add what the column holds in another table."""
         self.recordings += table.recordings
         self.varies |= table.varies
+        # What varies within a recording is no person's: its names are not kept.
         self.names = set() if self.varies else self.names | table.names
 
     @property
     def may_be_persons(self) -> bool:
-        """Return whether each recording has one value, and several recordings share a value."""
+        """Return whether each recording has one value, and several recordings share a value.
+
+        One value alone is that of a device or a project.
+        """
         return not self.varies and 1 < len(self.names) < self.recordings
 
 
 ColumnsUsed = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
-"""Roles with their columns, and the columns that are not used."""
+"""Roles with their columns, and the columns that are not used, of one table; hashable."""
 
 
 @dataclass(slots=True)

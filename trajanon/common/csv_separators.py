@@ -11,7 +11,7 @@ def separator_named_by(line: str) -> str | None:
 
 
 def separator_of(header: str, row: str | None = None) -> str:
-    """Find what separates the names of columns: as often as the values of a row, or most often."""
+    """Find the separator of cells: as frequent in the header as in a row, or most frequent."""
     header_unquoted = re.sub(r'"[^"]*"', "", header)
     row_unquoted = header_unquoted if row is None else re.sub(r'"[^"]*"', "", row)
 

@@ -54,7 +54,9 @@ class Audit:
     matched: int | None  # originals with a known row; None: no row is known
     timed: bool
     metres: float | None  # points moved, mean
-    chances: Mapping[str, Estimate | None]  # of each attack of ATTACKS to be right
+    # Of each attack of ATTACKS to be right; of ends, hours, homes, works and membership: more often
+    # than by guessing.
+    chances: Mapping[str, Estimate | None]
     errors: Mapping[str, Estimate | None]  # of each of the TASKS, as a share
     weaknesses: Sequence[Weakness] = ()
 
@@ -177,6 +179,7 @@ def _published(
         labels = line[row_of_original[has_row]]
         steps = people_steps(members, labels)
 
+    # Times of originals by the clock of the release, which begins again after a cycle.
     seconds = members.times
     cycle = np.inf
     if release.clock is not None and seconds is not None:
@@ -219,7 +222,7 @@ def _audited(
         if seen.subjects is not None:
             people = int(subjects_per_group(seen.labels, seen.subjects).min())
     if holdout is not None:
-        chances["membership"] = holdout.membership.beyond(0.5)
+        chances["membership"] = holdout.membership.beyond(0.5)  # a coin is right for half
 
     times = trips.times
     if times is not None and clock is not None:
@@ -262,7 +265,7 @@ def _by_row_picked(seen: Published) -> dict[str, Estimate]:
 def _by_nearest_row(seen: Published) -> dict[str, Estimate]:
     """Read from the nearest line where a trip ends and when it departs.
 
-    Guessing takes the likeliest answer of the originals.
+    Guessing takes the likeliest answer of the originals, which nobody knows better.
     """
     by_line, _ = ends_told(seen.points, seen.lines)
     _, by_guess = ends_told(seen.points, seen.points)

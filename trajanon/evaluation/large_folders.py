@@ -42,7 +42,7 @@ from trajanon.trajectories.trajectories import (
 )
 
 ROWS = 50_000
-"""Rows of the sample, about; folders of more rows are sampled."""
+"""Originals in the sample, about: rows of their folder. Larger folders are sampled."""
 
 PLACES = 10
 """Places that are drawn: the lines around them are in the sample."""
@@ -65,7 +65,9 @@ def evaluate_large(
     progress("Evaluating", 0, 4, "counts")
     lines = line_summaries(released)
     rows = rows_on_lines(originals, report, lines, subjects_exact=subjects_exact)
-    ends = rows.ends.take(rows.released)
+    # Of these, `ends`, `run` and `released` are of all originals, `line` and `own_row` of those
+    # that are in the release.
+    ends = rows.ends.take(rows.released)  # the first and last point of each
     seen = _ends_seen(ends, lines, rows, report.k)
     subjects = seen.subjects
     read_rows = partial(_read_rows, originals, released, report, rows)
@@ -75,7 +77,7 @@ def evaluate_large(
     sample = read_rows(is_sampled)
     habits = _habits_of_people(seen, report, read_rows, random, seed)
     followed = people_followed(seen, departure_days(ends))
-    drives = {}
+    drives = {}  # how many people are left on all lines of a drive
     if rows.run is not None:
         drives = drives_left(seen.labels, rows.run[rows.released], subjects, report.k)
 
@@ -102,7 +104,7 @@ def evaluate_large(
 
 
 def _ends_seen(ends: Trajectories, lines: LineSummaries, rows: RowsOnLines, k: int) -> Published:
-    """Return what is published, of each trajectory and line the two ends alone.
+    """Return the lines and the originals behind them, of each the two ends alone.
 
     They are enough for all that is counted.
     """
@@ -118,9 +120,9 @@ def _ends_seen(ends: Trajectories, lines: LineSummaries, rows: RowsOnLines, k: i
 
 
 def lines_near_places(middles: Floats, group_sizes: Ints, random: np.random.Generator) -> Bools:
-    """Mark the lines nearest to lines that are drawn, with about `ROWS` rows in all, (g,).
+    """Mark the lines nearest to lines that are drawn, with about `ROWS` originals in all, (g,).
 
-    A line that is drawn is always in, however many rows it has.
+    A line that is drawn is always in, however many originals it has.
     """
     is_near = np.zeros(len(middles), dtype=np.bool_)
     for drawn in random.choice(len(middles), min(PLACES, len(middles)), replace=False).tolist():
@@ -137,7 +139,7 @@ def _habits_of_people(
     seed: int,
 ) -> Guessed | None:
     """Guess trips by others of the same person, of people who are drawn from those with several."""
-    # As many of them, in the order in which they are drawn, as have `ROWS` rows together.
+    # As many of them, in the order in which they are drawn, as have `ROWS` originals together.
     rows_of_person = np.bincount(seen.owners)
     several = np.flatnonzero(rows_of_person > 1)
     drawn = random.permutation(several)[:TRIED]
@@ -150,11 +152,11 @@ def _habits_of_people(
 def _read_rows(
     originals: Path, released: Path, report: Report, rows: RowsOnLines, is_wanted: Bools
 ) -> Matched:
-    """Read the wanted ones of the released rows, (r,), where they were averaged, with their lines.
+    """Read the wanted ones of the released originals, (r,), where they slid to, with their lines.
 
     ``rows`` is of all rows of the originals, of which not all were released.
     """
-    # Windows lie on their runs, of which other rows hold pieces: these are read, and then left.
+    # Windows lie on their runs, of which other rows hold pieces: these are read, and then dropped.
     row_number = np.flatnonzero(rows.released)[is_wanted]
     is_read = np.zeros(len(rows.released), dtype=np.bool_)
     is_read[row_number] = True
@@ -164,6 +166,8 @@ def _read_rows(
     with scratch_folder() as scratch:
         copy = scratch / "rows.parquet"
         copy_rows(originals, is_read, copy)
+        # Subjects were found over all originals, as was asked for: these take the place of those
+        # that are found here.
         trajectories = read_trajectories(copy, subjects_exact=True)
     subject = None if rows.ends.subject is None else rows.ends.subject[is_read]
     trajectories = replace(trajectories, subject=subject, provenance=rows.ends.provenance)
@@ -190,7 +194,10 @@ def _read_lines(released: Path, line_numbers: Ints) -> ReleasedTrajectories:
 
 
 def _with_steps(followed: Followed | None, of_sample: Followed | None) -> Followed | None:
-    """Add how lines are followed one by one, among those of the sample."""
+    """Join what all lines of a person show together, of all rows, to the steps from line to line.
+
+    The steps, their ranks and the number of lines are of the sample.
+    """
     if followed is None or of_sample is None:
         return followed
     return replace(of_sample, left=followed.left, place=followed.place, second=followed.second)

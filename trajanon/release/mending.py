@@ -55,12 +55,13 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
     is_released = labels >= 0
     released = trajectories
     if not is_released.all():
-        # All runs stay, as the others would be a copy of nearly all.
+        # Runs of those left out stay, too: to drop them would copy nearly all points.
         released = replace(trajectories, tracks=None).take(is_released)
         if (tracks := trajectories.tracks) is not None:
             windows = replace(tracks, run=tracks.run[is_released], start=tracks.start[is_released])
             released = replace(released, tracks=windows)
 
+    # The loss is of coordinates alone, also where the search compared departures.
     after = measured(released.records, dense(labels[is_released]), "mending", since)
     after = replace(
         after,
@@ -83,7 +84,8 @@ def mend_labels(
     """Leave out what is far from its group, and merge groups that begin or end in one place.
 
     ``points`` are (n, m, 2), in degrees, and ``records`` what the search saw, standardised. Return
-    the group of each trajectory, -1 if left out, and how many groups were mended.
+    the group of each trajectory, -1 if left out, and how many groups were mended. ``ends`` is where
+    trajectories begin and end, and at how many places those of a group must; None asks for nothing.
     """
     people = np.arange(len(labels)) if subjects is None else subjects
     groups = _WideGroups(points, records, labels, k, people)
@@ -132,7 +134,7 @@ class _WideGroups:
 
     @cached_property
     def _tree(self) -> tuple[cKDTree, Floats]:
-        """Return a tree of the means along their principal axes, and these axes, (p, a)."""
+        """Return a tree of the groups' means, as they were at first, and its axes, (p, a)."""
         means = group_means(self._records, self._labels_before)
         axes = principal_axes(means)[:, :_AXES]
         return cKDTree(turn(means, axes)), axes
@@ -141,7 +143,7 @@ class _WideGroups:
         """Find the groups near these rows, (s,), but their own: how far they are, and which.
 
         Both have the nearest first: distances of records, (s, c + 1), and groups, (s, c). The last
-        distance belongs to no group, or to their own.
+        distance is that of the group that was taken out, so that there is one even without others.
         """
         tree, axes = self._tree
         count = min(_NEAR_GROUPS + 1, tree.n)
@@ -158,7 +160,7 @@ class _WideGroups:
         return bool(span(self._middles[rows]) > self._lengths[rows].max(initial=0.0))
 
     def narrow_all(self) -> WideGroups:
-        """Leave out the farthest members of groups that are too wide, the widest group first."""
+        """Leave out members of groups that are too wide, the widest group first."""
         # No two members are farther apart than twice the farthest is from the middle of all.
         labels = self._labels_before
         off_middle = self._middles - group_means(self._middles, labels)[labels]
@@ -191,13 +193,14 @@ class _WideGroups:
         return WideGroups(wide.groups + wide.left - left, wide.trajectories, left)
 
     def _narrow(self, group: int, limit: int) -> int:
-        """Leave out the farthest members of a group, up to a limit; return their number.
+        """Leave out the members farthest from all other groups, up to a limit; return their number.
 
         Nothing changes if that does not make it narrow enough.
         """
         rows = self._members[group]
         away, near = self._near_groups(rows, group)
-        # Whoever is near no other group is far from all, and the first to be left out.
+        # Those far from all other groups go first: whoever is near one could join it, if fewer
+        # than k people stay.
         most_company_first = np.argsort(away[:, 0], kind="stable")
         stay = rows[most_company_first]
         near = near[most_company_first]

@@ -28,7 +28,7 @@ _NO_SUBJECTS = (
     "these trajectories name no subjects, so people cannot be counted: check the release alone"
 )
 
-Earlier = str | os.PathLike[str] | Release
+ReleaseOrPath = str | os.PathLike[str] | Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Findings:
 
 
 def check(
-    release: str | os.PathLike[str] | Release,
+    release: ReleaseOrPath,
     k: SupportsIndex,
     *,
     trajectories: Trajectories | None = None,
-    against: Earlier | Sequence[Earlier] | None = None,
+    against: ReleaseOrPath | Sequence[ReleaseOrPath] | None = None,
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
 
@@ -123,9 +123,9 @@ def check(
     trajectories
         The originals, if the holder checks: their subjects are counted in each group.
     against
-        An earlier release of the same trajectories, with its report beside it, or several: groups
-        of all must have k different subjects in common, and so must a group of one have with what
-        the others left out. It needs the originals.
+        An earlier release of the same trajectories, with its report beside it, or several.
+        Trajectories that are on the same lines in all these releases, or left out of the same, must
+        be of k different subjects. It needs the originals.
 
     Returns
     -------
@@ -151,18 +151,18 @@ def check(
     >>> [trajanon.check("anonymized.parquet", k).holds for k in (2, 3)]
     [True, False]
     """
-    releases = against or ()
-    if isinstance(releases, str | os.PathLike | Release):
-        releases = [releases]
+    earlier_releases = against or ()
+    if isinstance(earlier_releases, str | os.PathLike | Release):
+        earlier_releases = [earlier_releases]
 
-    number = check_k(k)
+    least = check_k(k)
     with ExitStack() as stack:
         path = _path_of(release, stack)
-        earlier_paths = [_path_of(earlier, stack) for earlier in releases]
-        return _checked(path, number, trajectories, earlier_paths)
+        earlier_paths = [_path_of(earlier, stack) for earlier in earlier_releases]
+        return _checked(path, least, trajectories, earlier_paths)
 
 
-def _path_of(release: Earlier, stack: ExitStack) -> Path:
+def _path_of(release: ReleaseOrPath, stack: ExitStack) -> Path:
     """Find where a release stands, or write it to a path for as long as the stack is open."""
     if isinstance(release, Release):
         return stack.enter_context(on_disk(release))
@@ -180,6 +180,7 @@ def _checked(
 
     # Lines are kept only to be compared with originals: their keys are enough to count them.
     files, problems = inspected(release, keep=trajectories is not None)
+    # Hashes of rows as written, which are equal for equal lines.
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
 
@@ -222,12 +223,17 @@ def check_folders(
     Also return how many recordings have no name.
     """
     findings = check(release, k)
-    rows = rows_on_lines(originals, report, line_summaries(release), subjects_exact=subjects_exact)
-    if rows.ends.subject is None:
+    # Of each original its first and last point are read, with its subject.
+    on_lines = rows_on_lines(
+        originals, report, line_summaries(release), subjects_exact=subjects_exact
+    )
+    if on_lines.ends.subject is None:
         raise BadInput(_NO_SUBJECTS)
-    subjects = dense(rows.ends.subject[rows.released])
-    problems = [*findings.problems, *_too_few_people(dense(rows.line), subjects, k)]
-    return replace(findings, problems=problems, answered="people"), rows.ends.origin.source.unnamed
+    subjects = dense(on_lines.ends.subject[on_lines.released])
+    problems = [*findings.problems, *_too_few_people(dense(on_lines.line), subjects, k)]
+    return replace(
+        findings, problems=problems, answered="people"
+    ), on_lines.ends.origin.source.unnamed
 
 
 def _problems_for_holder(
@@ -258,12 +264,14 @@ def _too_few_people(lines: Ints, subjects: Ints, k: int) -> list[str]:
 
     Both are numbers of each released trajectory, (n,).
     """
-    lines_below_k = broken_promises(lines, subjects, k)
-    if not lines_below_k:
+    with_few_people = broken_promises(lines, subjects, k)
+    if not with_few_people:
         return []
     sizes = np.bincount(lines)
-    small = int((sizes < k).sum())
-    finding = groups_below_k(k, "trajectory", len(sizes), trajectories=small, people=lines_below_k)
+    with_few_trajectories = int((sizes < k).sum())
+    finding = groups_below_k(
+        k, "trajectory", len(sizes), trajectories=with_few_trajectories, people=with_few_people
+    )
     return [clause_of(finding)] if finding else []
 
 
@@ -304,6 +312,7 @@ def _moved_twice(
     """
     if release.key_and_width == earlier.key_and_width:
         return []
+    # Lines of different numbers of points have no mean that is plainly nearer.
     if release.points.shape[1:] != earlier.points.shape[1:]:
         return []
 
@@ -338,9 +347,9 @@ def _too_few_in_common(labels_by_release: Sequence[Ints], k: int, subjects: Ints
     if len(labels_by_release) == 1:
         return []
     labels = np.column_stack(labels_by_release)
-    rows = np.flatnonzero((labels >= 0).any(axis=1))
-    labels = labels[rows]
-    owners = subjects[rows]
+    in_any_release = np.flatnonzero((labels >= 0).any(axis=1))
+    labels = labels[in_any_release]
+    owners = subjects[in_any_release]
 
     # Trajectories of one cell are on the same lines in all releases, or left out of the same.
     cell = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)

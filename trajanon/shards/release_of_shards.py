@@ -1,4 +1,8 @@
-"""The lines of all shards -> the parts of a release; and which row is on which line."""
+"""The lines of all shards -> the parts of a release; and which original is on which line.
+
+Lines of all shards lie in buckets by the latitude of their first point: equal lines share one, and
+buckets follow in the order of a release. A part is a file of the release.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,23 +34,30 @@ class LinesCounted:
     lines: int = 0
     rows: int = 0
     on_roads: int = 0
-    # Rows of the table whose people have a row of their line already, from another shard.
+    # Numbers of originals whose people have a row of their line already, from another shard.
     second_rows: list[int] = field(default_factory=list)
     hours: Counter[float] = field(default_factory=Counter)  # in which lines depart
 
     @property
     def departures(self) -> Floats:
-        """Return a line or two of each whole hour in which any departs, (d, 1)."""
+        """Return a line or two of each whole hour in which any departs, (d, 1).
+
+        What is asked is only in which hours one departs alone: two stand for any more.
+        """
         hours = [hour for hour, lines in self.hours.items() for _ in range(min(lines, 2))]
         return np.array(hours).reshape(-1, 1)
 
     def merged(self, lines: Any) -> Any:
-        """Sort a bucket of lines, merge equal ones, and add them and their rows to the counts."""
+        """Sort a bucket of lines, merge equal ones, and add them and their rows to the counts.
+
+        A line has its ``key``, which is that of equal lines, and the numbers of its originals
+        (``rows``) and of whose each is (``people``); perhaps times, and whether it is on roads.
+        """
         import pyarrow as pa
 
         lines = lines.take(in_order(points_of(lines), times_of(lines)))
-        key = lines["key"].to_numpy()
-        is_new_line = np.append(True, key[1:] != key[:-1])
+        line_key = lines["key"].to_numpy()
+        is_new_line = np.append(True, line_key[1:] != line_key[:-1])
 
         # Who is on a line in several shards has one row of it.
         rows_of_line = lines["rows"].combine_chunks().value_lengths().to_numpy()
@@ -91,11 +102,12 @@ def cut_into_parts(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
     import pyarrow as pa
 
     waiting: list[Any] = []
-    rows_before = 0  # of the lines that wait
+    rows_before = 0  # in all parts so far
     for block in blocks:
         lines = pa.concat_tables([*waiting, block])
         last_row = rows_before + np.cumsum(lines["copies"].to_numpy()) - 1
         begin = 0
+        # A line is in the part of its last row.
         for end in (np.flatnonzero(np.diff(last_row // rows)) + 1).tolist():
             yield lines[begin:end]
             rows_before = int(last_row[end - 1]) + 1
@@ -107,7 +119,7 @@ def cut_into_parts(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
 def write_release(
     table: PartsTable, words: Mapping[str, str | None], out: Folder, progress: Progress
 ) -> LinesCounted:
-    """Write the parts of a release."""
+    """Write the parts of a release; ``words`` are what each says of itself."""
     counted = LinesCounted(table.plan.timing)
     blocks = map(counted.merged, table.scratch.buckets("lines", row_buckets(table.file.n)))
     parts = cut_into_parts(blocks, release.ROWS_PER_PART)
@@ -129,6 +141,7 @@ def _rows_of_parts(
             times=None if times is None else np.repeat(times, copies, axis=0),
         )
         yield rows, first
+        # A file that counts its rows has one row, and one id, for each line.
         first += len(lines) if "rows" in words else len(rows)
         del rows  # before the next part is made
 
@@ -145,7 +158,7 @@ def write_parts(
 
 
 def write_members(table: PartsTable, second_rows: Sequence[int], path: Path) -> None:
-    """Write on which line each row of the table is, in the order of the parts."""
+    """Write on which line each original is, and whether it has a row of its own, in their order."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

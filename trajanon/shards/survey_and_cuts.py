@@ -21,7 +21,7 @@ from trajanon.trajectories.release_timing import EndsSeen, timing_for
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 
 SAMPLE = 200_000
-"""Rows of all parts by which the curve through space is cut, at least."""
+"""Rows of all parts, about, by which the curve through space is cut; more for many shards."""
 
 SAMPLE_OF_SHARD = 4_000
 """Rows of the sample in each shard: its size is then right to some 5 %."""
@@ -45,9 +45,11 @@ def placed_rows_of(
     table: PartsTable, part: Part, file: ParquetParts, points: Floats, person: Hashes
 ) -> tuple[PlacedRows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
-    key = np.arange(part.first, part.first + part.n)
+    # Of parts in order, the row's number is its place on the curve; else that of its middle point.
+    row_number = np.arange(part.first, part.first + part.n)
+    key = row_number
     if not table.in_order:
-        key = keys_on_curve(points[:, points.shape[1] // 2], key)
+        key = keys_on_curve(points[:, points.shape[1] // 2], row_number)
     rows = PlacedRows(points[:, 0].astype(np.float32), key, person)
     run = table.runs(part, file)
     if run is None:
@@ -55,7 +57,7 @@ def placed_rows_of(
 
     _, first, number = np.unique(run, return_index=True, return_inverse=True)
     rows = rows._replace(key=key[first][number])
-    if table.shared_runs is not None:
+    if table.shared_runs is not None:  # which are known after the survey
         rows = table.shared_runs.with_runs_together(rows, run)
     return rows, run
 
@@ -73,7 +75,7 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
         rows, run = placed_rows_of(table, part, file, trajectories.points, people.person)
     n = table.file.n
     if table.knows_people:
-        # Most names are spelled as the key of their person is: their difference is zero.
+        # Both are hashes, mostly equal: their difference is mostly 0, and takes little room.
         spelling = people.name ^ people.person
         pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
         names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
@@ -133,6 +135,7 @@ def surveyed(
         shared_runs, runs_are_ranges = _shared_runs(table)
         sample = shared_runs.with_runs_together(sample, np.concatenate(runs))
 
+    # Lines go to buckets by the latitude of their start, about equally many to each.
     count = row_buckets(n)
     latitudes = sample.start[:, 0].astype(np.float64)
     return replace(
@@ -146,12 +149,14 @@ def surveyed(
 
 
 def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[PartsTable, int | None]:
-    """Count the people of a table, if it tells of any, and what is one person's."""
+    """Count the people of a table, if it tells of any; also note what was merged or has no name."""
     if not table.knows_people:
         return table, None
 
     nameless = sum(part.nameless for part in surveys)
     kinds = {part.kind for part in surveys}
+    # Whole numbers in one part, and floats for them in another with gaps, have other hashes. Then,
+    # and where names are missing, the names of all parts are read together.
     if nameless or {"i", "f"} <= kinds or {"u", "f"} <= kinds:
         owners, provenance = read_subjects(table.folder, subjects_exact=table.subjects_exact)
         assert owners is not None
@@ -160,7 +165,7 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
     people, names = table.scratch.count_different("names", table.file.n, "person", "spelling")
     if "subject" in table.file.schema_arrow.names:
         found = Identities(None, None, merged=Merged(names=names - people))
-    else:
+    else:  # recordings alone have names: each counts as a subject
         found = Identities(None, None, Nameless(people, people))
     for sentence in merged_sentences(found.merged):
         warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
@@ -171,8 +176,9 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
     """Find runs with rows in several parts; and whether all runs have their rows side by side."""
     shared: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
     are_ranges = True
-    for in_parts in table.scratch.buckets("runs", number_buckets(table.file.n)):
-        rows = in_parts.to_pandas().sort_values(["run", "first"])
+    for bucket in table.scratch.buckets("runs", number_buckets(table.file.n)):
+        # A run has a row for each part with rows of it, of which the first has its key.
+        rows = bucket.to_pandas().sort_values(["run", "first"])
         runs = rows.groupby("run").agg({"first": "min", "last": "max", "rows": "sum"})
         are_ranges &= bool((runs["last"] - runs["first"] + 1 == runs["rows"]).all())
         several = rows[rows["run"].duplicated(keep=False)].drop_duplicates("run")

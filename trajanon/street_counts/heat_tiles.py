@@ -25,7 +25,7 @@ _LARGEST = 5_000_000  # bytes that a page of a phone should have to ask for
 
 
 def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDataFrame":
-    """Write cells of a width in metres and, at each zoom level above, of twice the width.
+    """Write cells of a width in metres at the finest zoom, and at each coarser one twice as wide.
 
     Returns the finest cells.
 
@@ -73,7 +73,7 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
             {
                 "tile_type": TileType.MVT,
                 "tile_compression": Compression.GZIP,
-                "center_zoom": _FINEST_ZOOM - 2,
+                "center_zoom": _FINEST_ZOOM - LEVELS // 2,
                 **bounds,
             },
             {

@@ -26,17 +26,17 @@ def filled(records: Floats, k: int) -> Floats:
     columns = columns_of(records)
     complete = np.where(present, records, columns.mean)
     for column in np.flatnonzero(~present.all(axis=0)):
-        holders = np.flatnonzero(present[:, column])
-        count = min(k, len(holders))
+        rows_with_value = np.flatnonzero(present[:, column])
+        count = min(k, len(rows_with_value))
         if count == 0:
-            continue  # the mean stays
+            continue  # a column without any value stays so
 
         rows = np.flatnonzero(~present[:, column])
-        block = max(_DISTANCES_PER_BLOCK // len(holders), 1)
+        block = max(_DISTANCES_PER_BLOCK // len(rows_with_value), 1)
         for begin in range(0, len(rows), block):
             lacking = rows[begin : begin + block]
-            away = gower(columns.standardised, present, lacking, holders)
-            near = holders[np.argpartition(away, count - 1, axis=1)[:, :count]]
+            away = gower(columns.standardised, present, lacking, rows_with_value)
+            near = rows_with_value[np.argpartition(away, count - 1, axis=1)[:, :count]]
             complete[lacking, column] = records[near, column].mean(axis=1)
     return complete
 
@@ -49,6 +49,7 @@ def gower(standard: Floats, present: Bools, rows: Ints, others: Ints) -> Floats:
     """
     has = present[rows].astype(np.float64)
     others_have = present[others].astype(np.float64)
+    # By einsum, in a fixed order, which a library of matrices does not keep.
     columns_of_both = np.einsum("ik,jk->ij", has, others_have)
 
     squares = shared_squares(standard, present, rows, others)
@@ -72,7 +73,8 @@ def regroup_for_missing_values(
 
     A group loses the squares round the mean of the values in it, or, where they are fewer than k
     and stay unwritten, round that of the column. ``complete`` are the records without gaps, (n, p);
-    ``importance`` is how much each column counts, (p,).
+    ``importance`` is how much each column counts, (p,), and ``subjects`` number those of the rows,
+    (n,), of which each group keeps k.
     """
     scale = np.sqrt(importance)
     # The numbers of the nearest other rows of each row, (n, _NEAR_ROWS), or of all if few.
@@ -97,7 +99,11 @@ def regroup_for_missing_values(
 
 
 class _Groups:
-    """Groups of records with gaps, and what they lose, while rows move between them."""
+    """Groups of records with gaps, and what they lose, while rows move between them.
+
+    Values are counted here. Means are written only of k subjects, so that where subjects have
+    several rows this is near to the loss, not equal.
+    """
 
     def __init__(self, standard: Floats, present: Bools, labels: Ints, k: int) -> None:
         self.labels = labels.copy()

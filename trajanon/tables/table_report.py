@@ -134,7 +134,7 @@ class MicroaggregatedColumns(NamedTuple):
             )
 
     def _dominated(self) -> int:
-        """Count the groups in which one member has most of the survey weight."""
+        """Count the groups in which one unit, a row or a subject, has most of the survey weight."""
         weights = self.units.weights
         if weights is None:
             return 0

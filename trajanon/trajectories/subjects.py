@@ -12,19 +12,19 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.trajectories.person_names import key_of, names_merged, text_of_subject
 
-NAMES_MERGED = "subject names merged"
+# How provenance counts what is one subject's.
+NAMES_MERGED = "subject names merged"  # other spellings of a name
 COPIES_MERGED = "subjects merged (copies of recordings)"
 NAMELESS = "recordings of unknown subjects"
-NAMELESS_COUNT_AS = "subjects without a name"
-"""How provenance counts what is one subject's; recordings without any name, and their subjects."""
+NAMELESS_COUNT_AS = "subjects without a name"  # those that they count as
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """How many count as a subject that another name, or another copy of a recording, has."""
+    """How many are another subject by their name, or by a copy of a recording."""
 
-    names: int = 0  # names
-    copies: int = 0  # subjects
+    names: int = 0  # names that differ from another one in spelling alone
+    copies: int = 0  # subjects whose recordings are copies of another's, as extraction finds
 
     @property
     def counts(self) -> dict[str, int]:
@@ -76,7 +76,7 @@ def numbered(
     a name has a number of its own.
     """
     column = column_of(values)
-    # Whole numbers have no gaps and only one spelling.
+    # Signed whole numbers have no missing values, and one spelling each.
     if column.dtype.kind == "i":
         return Numbered(dense(column), np.zeros(len(column), dtype=np.bool_), Merged())
 
@@ -138,7 +138,7 @@ class Identities(NamedTuple):
 def identities(
     subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
 ) -> Identities:
-    """Number subjects and traces; a trace is, in all of its rows, of the first subject it names.
+    """Number subjects and traces; a row without a name is of the first subject its trace names.
 
     All traces without a name are one subject's, or each is its own if none has a name.
     """
@@ -152,16 +152,16 @@ def identities(
     if not missing.any():
         return Identities(number, trace_number, merged=merged)
 
-    recording = np.arange(len(number)) if trace_number is None else trace_number
+    trace_of_row = np.arange(len(number)) if trace_number is None else trace_number
     named_rows = np.flatnonzero(~missing)[::-1]  # of several assignments the last one stays
-    subject_of_recording = np.full(int(recording.max()) + 1, -1)
-    subject_of_recording[recording[named_rows]] = number[named_rows]
-    is_nameless = subject_of_recording[recording] < 0
-    nameless = len(np.unique(recording[is_nameless]))
-    if not len(named_rows):  # nobody has a name: each recording is a subject
-        return Identities(dense(recording), trace_number, Nameless(nameless, nameless), merged)
+    subject_of_trace = np.full(int(trace_of_row.max()) + 1, -1)
+    subject_of_trace[trace_of_row[named_rows]] = number[named_rows]
+    is_nameless = subject_of_trace[trace_of_row] < 0
+    nameless = len(np.unique(trace_of_row[is_nameless]))
+    if not len(named_rows):  # nobody has a name: each trace is a subject
+        return Identities(dense(trace_of_row), trace_number, Nameless(nameless, nameless), merged)
 
-    # A row without a name is of the subject of its recording. All recordings without any are one's.
-    number = np.where(missing & ~is_nameless, subject_of_recording[recording], number)
+    # A row without a name is of the subject of its trace. All traces without any are one's.
+    number = np.where(missing & ~is_nameless, subject_of_trace[trace_of_row], number)
     subjects = min(nameless, 1)
     return Identities(dense(number), trace_number, Nameless(nameless, subjects), merged)

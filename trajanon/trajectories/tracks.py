@@ -104,7 +104,7 @@ class Tracks:
     first: Ints  # place in `points` of each run's first point, (r + 1,); the last is t
     run: Ints  # the run of each trajectory, (n,)
     start: Ints  # place within its run of each trajectory's first point, (n,)
-    times: Floats | None = None  # seconds since 1970 UTC, (t,); NaN in a whole run
+    times: Floats | None = None  # seconds since 1970 UTC, (t,); NaN at all points of runs without
     recording: Ints | None = None  # number of the recording of each run, (r,), rising
 
     def __post_init__(self) -> None:
@@ -190,7 +190,8 @@ class Tracks:
         if along.shape != self.run.shape or along.dtype.kind not in "iu":
             return replace(self, start=along)  # whose checks refuse it
         place = self.begin + along
-        # Places before or behind all runs are refused by their recording, or by their run.
+        # A place before or behind all runs counts to the first or the last one: it is refused as of
+        # another recording, or, by the checks of a new object, as off its run.
         run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
         if (self.recording[run] != self.recording_of).any():
             raise BadInput("a trajectory cannot start outside its recording")
@@ -244,7 +245,10 @@ class Tracks:
 
 
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
-    """Put tracks of parts one after another; recordings of two parts are different ones."""
+    """Put tracks of parts one after another; recordings of two parts are different ones.
+
+    Times and recordings are there only if every part has them.
+    """
     points_in_run = np.concatenate([np.diff(part.first) for part in parts])
     runs_in_part = [len(part.first) - 1 for part in parts]
     times = [part.times for part in parts if part.times is not None]

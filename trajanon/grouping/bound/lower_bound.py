@@ -36,7 +36,7 @@ LARGEST_K_UNSTEADY = 5
 """Up to this k groups are grown at the prices as they are, above it at their moving average, as
 large groups make prices swing."""
 
-NODES = 20_000  # of the search round a record that proves that no group earns more than it costs
+NODES = 20_000  # of the search for a group with a record that earns more than it costs
 ACCURACY = 1e-6  # share of the bound that the proof may take back from the linear programme
 _FINEST = 2.0**-20  # of a squared standard deviation, the least unit of the SSE
 
@@ -86,8 +86,8 @@ def lower_bound(
     set-partitioning programme, and costs its SSE; the optimum of the linear relaxation is a bound.
     Column generation finds it, and cuts lift it: of all groups that hold two or more of some three
     records, one may be chosen. The bound returned is then computed from the prices alone, safely
-    rounded: a branch and bound shows for each record that no group round it earns more than it
-    costs, or how much it could.
+    rounded: a branch and bound shows for each record that no group round it earns anything, which
+    is its prices less its SSE and duals, or how much it could.
 
     Every limit is a count; the result is the same on any number of cores. A thousand records take
     seconds for k = 3 and a minute or so for k = 5, and of tracks, which lie along a few axes, for k
@@ -175,12 +175,14 @@ def nearest_bound(records: Floats, k: int) -> float:
     n, p = records.shape
     nearest = exact_neighbours(records, k - 1)
 
-    # The neighbours were sought on rotated records, whose coordinates are off by some roundings of
-    # p products, fewer than 64: one that is found may be farther than the true one.
+    # `exact_neighbours` looks at records turned to their principal axes. Each turned coordinate is
+    # a sum of p products, and a distance is of p coordinates; a factor of 64 covers all roundings.
+    # One that is found may be farther than the true one by so much.
     slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
 
-    # The SSE of a group of s records is the sum of the squares of all its pairs, divided by s. Each
-    # record is in s - 1 pairs, so with k - 1 of them, for s = k, this can only be less.
+    # The SSE of a group of s records is the sum of the squares of its pairs, divided by s. Summed
+    # over members each pair comes twice: a member's share is the squares to its s - 1 others,
+    # divided by 2s. As s >= k, that is at least the squares to its k - 1 nearest, divided by 2k.
     total = 0.0
     for neighbours in nearest.T:
         squared = ((records - records[neighbours]) ** 2).sum(axis=1)
@@ -199,10 +201,10 @@ def _bound_by_columns(
     if sse_reached == 0.0:
         return 0.0, True
 
-    # In units near to what a record costs, for the programme is as exact as 1e-7; by a power of two
-    # nothing is rounded. Costs are squares, so the unit is a root.
+    # In units near to what a record costs, for the solver's tolerance is 1e-7, whatever the unit;
+    # by a power of two nothing is rounded. Costs are squares, so the unit is a root.
     unit = 2.0 ** np.round(np.log2(max(sse_reached / n, _FINEST)) / 2.0)
-    pricing = pricing_problem(records / unit, k, np.arange(n))
+    pricing = pricing_problem(records / unit, k, subjects=np.arange(n))
     master = Master(pricing.squares, labels)
     # Prices that are to be steady begin near to what records cost now: each its share of the SSE of
     # its group.
@@ -227,14 +229,16 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     """Prove a bound from any prices and duals of cuts, of records of p columns.
 
     The groups of a partition cost the prices of all records, less what they earn, less the duals of
-    cuts that count them: each once at most. There are n / k groups at most, each round another
-    record, so the prices less the duals and the n / k largest earnings round a record are a bound.
+    cuts that count them: each once at most. There are n / k groups at most, and they share no
+    record, so each can be counted at another one: the prices less the duals and the n / k largest
+    earnings of a group that holds a record are a bound.
     Also returned is whether it is certified: all groups were searched, and it is the optimum of the
     linear programme.
     """
     pricing = relaxation.pricing
-    search = search_best(pricing, 0.0, NODES)
+    search = search_best(pricing, 0.0, NODES)  # for groups that earn more than 0
     most_groups = len(pricing.prices) // pricing.k
+    # No group that holds a record earns more than its `at_most`, (n,).
     most_earned = float(np.sort(search.at_most)[-most_groups:].sum())
     prices_less_duals = fsum(pricing.prices) - fsum(pricing.cut_duals)
     proven = max(prices_less_duals - most_earned - _margin(pricing, p), 0.0)
@@ -245,13 +249,13 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
 
 def _margin(pricing: PricingProblem, p: int) -> float:
     """Bound the effect of rounding on a proof, for records of p columns."""
-    # Let P be the largest price, T the sum of the duals, s the size of a group that earns at all.
+    # Let P be the largest price, T the sum of the duals, s the size of the largest group.
     # Its SSE and duals are less than sP, the squared distance of two members less than 2sP (the SSE
     # is at least half of it), and the sum of such distances to one member, divided by s, less than
     # sP. So each member adds terms of at most 3sP to any bound of the search, all of them 3s²P + T.
     # A squared distance is off by p + 3 roundings, its sums by one for each term (members, their
     # nearest, duals): in all fewer than four times these.
-    s = pricing.half_sums.shape[1]
+    s = pricing.half_sums.shape[1]  # 2k - 1
     prices = np.abs(pricing.prices)
     terms = 3.0 * s**2 * prices.max() + pricing.cut_duals.sum()
     off = 4.0 * terms * _rounding(p + 3 + 8 * s + len(pricing.cut_duals))
