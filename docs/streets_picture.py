@@ -15,7 +15,7 @@ from PIL import Image
 
 import trajanon
 from trajanon.extract import Box, roads_to_follow
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import streets as trips_on_streets
 
 _PICTURE = Path(__file__).with_name("streets.png")

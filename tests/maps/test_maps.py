@@ -19,7 +19,7 @@ from trajanon.files.release_contents import line_keys
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.colours_and_tiles import PALETTE
 from trajanon.street_counts.cell_counts import cell_counts
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 

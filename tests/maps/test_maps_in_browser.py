@@ -22,7 +22,7 @@ from browsing import (
 
 from trajanon.maps import html, public
 from trajanon.street_counts.cell_counts import cell_counts
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 pytestmark = needs_chromium

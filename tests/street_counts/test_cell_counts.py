@@ -17,7 +17,7 @@ from trajanon.street_counts import heat_tiles
 from trajanon.street_counts.cell_counts import cell_counts
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.heat_tiles import LEVELS, write_heat_tiles
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import Clock
 
 K = 4

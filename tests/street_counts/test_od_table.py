@@ -12,7 +12,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import read_shapes
 from trajanon.street_counts.day_parts import day_parts
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.geodesy import cell_middles, cells
 

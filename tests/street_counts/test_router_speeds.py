@@ -13,7 +13,7 @@ from trajanon.common.errors import BadInput
 from trajanon.extract import roads_to_follow
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.router_speeds import router_speeds, seconds_at_nodes
 from trajanon.trajectories.clock_and_time_zones import Clock
 

@@ -16,7 +16,7 @@ from trajanon.common.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.day_parts import day_parts
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.rounded_counts import rounded_counts
 from trajanon.street_counts.street_usefulness import compared_streets, street_usefulness
 from trajanon.street_counts.streets import streets

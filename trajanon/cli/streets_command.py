@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trajanon.common.progress import Progress
     from trajanon.release.snapping import RoadsToFollow
     from trajanon.street_counts.day_parts import DayPart
-    from trajanon.street_counts.released_lines import ReleasedLines
+    from trajanon.street_counts.lines_to_count import ReleasedLines
 
 _CERTIFICATE = "certificate.json"
 _TILES = ".pmtiles"
@@ -62,7 +62,7 @@ def streets(
     from trajanon.evaluation.page.templates import words
     from trajanon.release.report import datasheet_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
-    from trajanon.street_counts.released_lines import lines_to_count
+    from trajanon.street_counts.lines_to_count import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
 
     kind = _kind_of_counts(roads, mode, od, cells, for_router)

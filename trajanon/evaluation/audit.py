@@ -16,18 +16,18 @@ from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nea
 from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
 from trajanon.evaluation.attacks.two_known_points import known_points
+from trajanon.evaluation.errors_of_tasks import task_errors
 from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate, rate_with_interval, risk, share_of
 from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
-from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
 from trajanon.files.release_contents import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.originals import matched
 from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import HOUR, Clock
 from trajanon.trajectories.distances import distances_to_lines
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories

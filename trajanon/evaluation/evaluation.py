@@ -21,11 +21,11 @@ from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement, Noi
 from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
+from trajanon.evaluation.errors_of_tasks import task_errors
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
-from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.usefulness import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
@@ -36,7 +36,7 @@ from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
 from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.tracks import Tracks

@@ -239,7 +239,7 @@ class Report(Struct, frozen=True, kw_only=True):
     key_fingerprint: str | None = None  # of the secret by which lines are moved
     # How far lines are moved, in metres, which is public; None if they are plain means.
     width: Positive | None = None
-    information_loss: Finite
+    information_loss: Finite  # percent, as `grouping.loss` defines it
     stages: list[Stage]
     stopped: bool = False  # by Ctrl-C
     displacement: Summary

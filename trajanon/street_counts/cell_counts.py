@@ -12,7 +12,7 @@ from trajanon.common.arrays import Floats, Ints, places_of_spans
 from trajanon.common.errors import BadInput
 from trajanon.release.release import Release
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.released_lines import ReleasedLines, lines_to_count, times_at
+from trajanon.street_counts.lines_to_count import ReleasedLines, lines_to_count, times_at
 from trajanon.street_counts.rounded_counts import counts_of, passages, table_of_counts
 from trajanon.trajectories.geodesy import (
     cell_middles,

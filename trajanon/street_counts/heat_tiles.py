@@ -12,7 +12,7 @@ import shapely
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.street_counts.cell_counts import cell_counts
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame

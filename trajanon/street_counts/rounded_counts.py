@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Ints
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame

@@ -20,7 +20,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 
 _SLOWEST = 3.0  # km/h
 _FASTEST = 130.0

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -36,7 +36,7 @@ from trajanon.grouping.refinements.blocks import (
 from trajanon.grouping.refinements.descent import build_descent, descend, descend_in_blocks
 
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
-"""The share of a run that is over, and the heat by then; in between the heat falls geometrically.
+"""The cooling: the share of a run that is over, and the heat by then, which falls geometrically.
 
 The temperature of a move is the heat times the temperature that suits the place of the move. Most
 is gained in the middle, where the heat falls slowly. The hot part finds where whole groups belong;

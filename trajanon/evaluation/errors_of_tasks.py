@@ -9,7 +9,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.evaluation.intervals import Estimate, estimated, mean, median
 from trajanon.evaluation.usefulness import flow_counts, flows
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.distances import displacement, lengths

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy import on_earth
 
-from trajanon.evaluation.tasks import TASKS, task_errors
+from trajanon.evaluation.errors_of_tasks import TASKS, task_errors
 from trajanon.evaluation.usefulness import flow_similarity, flows
-from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import HOUR
 
 
