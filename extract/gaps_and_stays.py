@@ -1,6 +1,7 @@
 """Where traces are interrupted, or stop.
 
-A hop over rows that the source marks as without a position counts as several.
+A hop over rows that the source marks as without a position counts as several. The limits are in
+``options_and_defaults``; those that are found from the data, in ``limits_from_data``.
 """
 
 from collections import Counter

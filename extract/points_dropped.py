@@ -1,4 +1,4 @@
-"""Points of traces that are dropped, merged or spread over their minute; and hops too fast."""
+"""Points of traces that are dropped (spikes), merged or spread over their minute; fast hops."""
 
 from dataclasses import replace
 

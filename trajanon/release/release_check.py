@@ -1,4 +1,7 @@
-"""The check of a release before publication, by its file alone, or with what the holder has."""
+"""The check of a release before publication, by its file alone, or with what the holder has.
+
+What the file alone shows is found by ``files/release_inspection.py``.
+"""
 
 import os
 from collections.abc import Sequence

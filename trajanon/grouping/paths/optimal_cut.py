@@ -1,7 +1,8 @@
 """MHM: the optimal cut of a path into consecutive groups, by dynamic programming.
 
 Hansen and Mukherjee (2003) for one column; Domingo-Ferrer et al. (2006) along a path of records. A
-path is an order of row numbers, (n,); the cut gives the group of each record, (n,).
+path is an order of row numbers, (n,); the cut gives the group of each record, (n,). ``_kernels/optimal_cut.py``
+chooses the sizes of groups.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Descent: moves of few records lower the SSE until no move does.
 
-The moves are our own selection of those known from clustering; `_kernels/descent_moves.py` makes them on
-`Groups`, which `build_groups` lays out. Labels, (n,), number the group of each record.
+The moves are our own selection of those known from clustering; `_kernels/descent_moves.py` makes
+them on `Groups`, which `build_groups` lays out. Labels, (n,), number the group of each record.
 """
 
 from collections.abc import Callable, Sequence
