@@ -1,8 +1,8 @@
 """MHM: the optimal cut of a path into consecutive groups, by dynamic programming.
 
 Hansen and Mukherjee (2003) for one column; Domingo-Ferrer et al. (2006) along a path of records. A
-path is an order of row numbers, (n,); the cut gives the group of each record, (n,). ``_kernels/optimal_cut.py``
-chooses the sizes of groups.
+path is an order of row numbers, (n,); the cut gives the group of each record, (n,). The sizes of
+groups are chosen in ``_kernels/optimal_cut.py``.
 """
 
 from collections.abc import Sequence
