@@ -30,7 +30,7 @@ def test_distances_tell_who_is_in_it_only_where_they_differ() -> None:
     assert area_under_curve(np.ones(40), members, subjects).value == 0.5
     alike = area_under_curve(away, members, subjects)
     assert alike.low < 0.5 < alike.high
-    # Nothing is known better for being told twice.
+    # The same answers, each counted twice, make no estimate surer.
     twice = area_under_curve(np.tile(away, 2), np.tile(members, 2), np.tile(subjects, 2))
     assert astuple(twice) == pytest.approx(astuple(alike))
 

@@ -86,6 +86,6 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""
-    assert answer.err == ("trajanon: stopped; no file was left half-written\n")
+    assert answer.err == ("trajanon: stopped; nothing was released, and anonymized is as it was\n")
     assert sorted(path.name for path in Path().iterdir()) == there
     assert released(Path("anonymized")) == before

@@ -1,12 +1,13 @@
 """trajanon anonymize."""
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
 import trajanon.extract
-from trajanon.cli.messages import say_written, show_json, tell
+from trajanon.cli.errors_and_exit_codes import INTERRUPTED
+from trajanon.cli.messages import say, say_written, show_json, tell
 from trajanon.cli.options import (
     ANONYMIZED,
     RELEASE,
@@ -121,7 +122,7 @@ def _release_parts(
     from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
 
     on_cluster = nullcontext() if cluster is None else connected(cluster)
-    with bars() as progress, on_cluster as client:
+    with bars() as progress, on_cluster as client, _released_or_as_it_was(out):
         report = anonymize_parts(
             trajectories,
             out,
@@ -210,3 +211,13 @@ def _percent_of(text: str) -> float:
         return float(text.removesuffix("%"))
     except ValueError as error:
         raise BadInput(f"`leave_out` is a percentage, such as 2% (got {text!r})") from error
+
+
+@contextmanager
+def _released_or_as_it_was(out: str) -> Iterator[None]:
+    """Report that nothing was released if Ctrl-C ends the search: not all rows have a group."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"stopped; nothing was released, and {out} is as it was")
+        raise SystemExit(INTERRUPTED) from None
