@@ -60,7 +60,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (nameless(1.0), "conditional", "at least 5 recordings stand behind"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
     (moved(FEW_DATA), "ready", ""),
-    (moved(FEW_DATA + 0.01), "conditional", "the streets people used: by 20 % of"),
+    (moved(FEW_DATA + 0.01), "conditional", "the streets people used: by about 20 % of"),
     (moved(0.2), "conditional", "Several times as many trips would bring that down to 10 %"),
     (moved(0.2) | {"people": 50}, "conditional", "Several times as many trips would bring"),
     (moved(0.2) | {"people": 49}, "conditional", "Several times as many people would bring"),
