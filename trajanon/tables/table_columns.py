@@ -11,20 +11,17 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, DataFrame, Floats
 from trajanon.common.declared_options import MissingName
 from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning, printable
 from trajanon.common.number_text import number_of, percent
 from trajanon.tables.cell_numbers import Cells, Numbers
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
-
-if TYPE_CHECKING:
-    from trajanon.files.data_frames import DataFrame
 
 ALL = ["all"]  # as the name of all columns
 
@@ -299,7 +296,7 @@ class TableColumns:
 
 
 def read_table_columns(
-    source: "str | os.PathLike[str] | DataFrame",
+    source: str | os.PathLike[str] | DataFrame,
     roles: Roles | None = None,
     missing: MissingName = "refuse",
 ) -> TableColumns:
