@@ -239,9 +239,9 @@ def contents(home: Path) -> dict[str, str]:
 def test_ctrl_c_waits_until_what_was_there_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def remove(folder: Path, **how: bool) -> None:
+    def remove(folder: Path, **_: bool) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        rmtree(folder, **how)
+        rmtree(folder)
 
     rmtree = shutil.rmtree
     folder, report = tmp_path / "parts", tmp_path / "report"
