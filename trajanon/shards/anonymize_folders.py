@@ -28,7 +28,7 @@ from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
-from trajanon.release.report import MEMBERS, json_ready
+from trajanon.release.report_files import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.anonymize_one_file import LedgerLike, anonymized, check_ledger
 from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
