@@ -38,7 +38,7 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release import release
-from trajanon.release.report import read_report
+from trajanon.release.report_files import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable, PlacedRows
 from trajanon.shards.survey_and_cuts import keys_of_cuts
@@ -266,7 +266,7 @@ def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kin
     for ranges in (True, False):
         written: AbstractContextManager[object] = nullcontext()
         if not ranges:
-            written = patch.object(PartsTable, "ranges_can_be_read", False)
+            written = patch.object(PartsTable, "shards_are_ranges", False)
         with shards_of(45), written:
             report = anonymize_parts(
                 str(source),

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import encoding_problem, regular
+from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
+from trajanon.common.text_encoding import encoding_problem
 
 
 def opened_parquet(path: Path) -> pa.NativeFile:

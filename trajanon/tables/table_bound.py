@@ -12,7 +12,8 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, DataFrame, Floats
-from trajanon.common.declared_options import EffortName, MissingName, Settings
+from trajanon.common.declared_options import MissingName, Settings
+from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
