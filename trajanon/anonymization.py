@@ -6,7 +6,7 @@ from typing import SupportsIndex, Unpack
 
 import numpy as np
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import DataFrame, dense
 from trajanon.common.declared_options import (
     AnonymizeKeywords,
     ReleaseSettings,
@@ -17,7 +17,6 @@ from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.files.data_frames import DataFrame
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import measured, regrouped

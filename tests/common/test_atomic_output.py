@@ -1,5 +1,7 @@
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +14,12 @@ from commands import Run, mode
 from failing_disk import failing_disk
 
 from trajanon.common import atomic_output
-from trajanon.common.atomic_output import check_outputs, replacing, replacing_folder
+from trajanon.common.atomic_output import (
+    check_outputs,
+    replacing,
+    replacing_folder,
+    replacing_folder_and_files,
+)
 from trajanon.common.errors import BadInput, FileProblem
 
 
@@ -182,6 +189,69 @@ def test_whatever_change_the_disk_refuses_all_outputs_are_new_or_none(
         if not disk.refused:
             break
     assert number > 10  # changes were refused at all
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("has_table", [True, False])
+def test_whatever_the_disk_refuses_a_folder_and_its_files_are_new_or_as_before(
+    tmp_path: Path, there: bool, has_table: bool
+) -> None:
+    """A table that is not written again is gone."""
+    for number in count():
+        home = tmp_path / f"{number}"
+        home.mkdir()
+        folder, table, report = home / "parts", home / "table", home / "report"
+        if there:
+            folder.mkdir()
+            for path in (folder / "old1", table, report):
+                path.write_text("old")
+        before = contents(home)
+
+        problem = None
+        with failing_disk(home, number) as disk:
+            try:
+                outputs = replacing_folder_and_files(folder, [table, report], lambda _: True)
+                with outputs as (folder_draft, table_draft, report_draft):
+                    for path in (folder_draft / "new1", folder_draft / "new2", report_draft):
+                        path.write_text("new")
+                    if not has_table:
+                        table_draft.unlink()
+                    else:
+                        table_draft.write_text("new")
+            except FileProblem as error:
+                problem = error
+
+        after = {"parts/new1": "new", "parts/new2": "new", "report": "new"}
+        after |= {"table": "new"} if has_table else {}
+        assert contents(home) == (before if problem else after), number
+        if not disk.refused:
+            break
+    assert number > 10  # changes were refused at all
+
+
+def contents(home: Path) -> dict[str, str]:
+    """The text of each file that is no draft."""
+    paths = [path for path in home.rglob("*") if path.is_file()]
+    names = {path: str(path.relative_to(home)) for path in paths}
+    return {name: path.read_text() for path, name in names.items() if not name.startswith(".")}
+
+
+def test_ctrl_c_waits_until_what_was_there_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remove(folder: Path, **_: bool) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        rmtree(folder)
+
+    rmtree = shutil.rmtree
+    folder, report = tmp_path / "parts", tmp_path / "report"
+    folder.mkdir()
+    (folder / "part").touch()
+    with replacing_folder_and_files(folder, [report], lambda _: True) as (_, report_draft):
+        report_draft.write_text("new")
+        monkeypatch.setattr(shutil, "rmtree", remove)
+    assert names(tmp_path) == {"parts", "report"}
+    assert report.read_text() == "new"
 
 
 def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:

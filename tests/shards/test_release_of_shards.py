@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.shards.release_of_shards import LinesCounted, cut_into_parts
-from trajanon.shards.scratch_and_resume import Scratch
+from trajanon.shards.scratch_and_resume import Scratch, buckets_of_numbers
 
 
 def lines_of_shards(*lines: tuple[list[float], list[int], list[int]]) -> pa.Table:
@@ -60,7 +60,7 @@ def test_rows_of_a_bucket_come_back_in_the_order_of_tasks(tmp_path: Path) -> Non
     numbers = np.array([7, 3, 7, 12], dtype=np.uint64)
     for task in (1, 0):
         table = pa.table({"number": numbers, "task": np.full(4, task)})
-        scratch.put_numbered("people", numbers, 4, task, table)
-    (bucket,) = scratch.buckets("people", 1)
+        scratch.put("people", buckets_of_numbers(numbers, 4), task, table)
+    (bucket,) = scratch.buckets("people")
     assert bucket["task"].to_pylist() == [0] * 4 + [1] * 4
     assert bucket["number"].to_pylist() == [7, 3, 7, 12] * 2

@@ -29,15 +29,15 @@ def surveyed(folder: Path) -> PartsTable:
 
 def all_of(table: PartsTable) -> Floats:
     points = []
-    for part in table.parts:
-        with table.file.part(part.number) as file:
-            points.append(table.read(part, file).points)
+    for number in range(len(table.file.parts)):
+        with table.file.part(number) as part:
+            points.append(table.read(part).points)
     return np.concatenate(points)
 
 
 def whose(table: PartsTable) -> PeopleOfRows:
-    with table.file.part(0) as file:
-        return table.people(table.where(table.parts[0]), 0, file)
+    with table.file.part(0) as part:
+        return table.people(part)
 
 
 GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": {}}}
@@ -59,7 +59,7 @@ def write_tables(folder: Path, *tables: pa.Table) -> Path:
 def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     points = walks(100)
     parts = surveyed(write_folder(tmp_path / "trips", points, rows=30))
-    assert [part.first for part in parts.parts] == [0, 30, 60, 90]
+    assert [part.first_row for part in parts.file.parts] == [0, 30, 60, 90]
     assert (all_of(parts) == points).all()
     assert not parts.knows_people
 

@@ -1,8 +1,11 @@
 """What others do in the folders of a run while it is going on."""
 
+import errno
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from object_store import contents, upload
@@ -40,6 +43,24 @@ def test_what_somebody_else_writes_during_a_run_is_not_replaced(tmp_path: Path, 
     assert (out / name).read_bytes() == b"mine"
     assert names(out) == sorted({*before, name})
     assert names(tmp_path) == ["anonymized", "anonymized.parts.report.json", "trips"]
+
+
+def test_a_report_that_cannot_be_moved_leaves_the_release_before(tmp_path: Path) -> None:
+    source, out = write_folder(tmp_path / "trips", walks(60)), tmp_path / "anonymized"
+    anonymize_parts(str(source), str(out), 3, effort="fast")
+    report = tmp_path / "anonymized.parts.report.json"
+    before = released(out), report.read_text()
+    replaced = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if target == report and ".draft" in self.parent.suffix:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        return replaced(self, target)
+
+    with patch.object(Path, "replace", full), pytest.raises(FileProblem, match="No space left"):
+        anonymize_parts(str(source), str(out), 4, effort="fast")
+    assert (released(out), report.read_text()) == before
+    assert names(tmp_path) == ["anonymized", report.name, "trips"]
 
 
 def changes() -> dict[str, Callable[[Path], object]]:

@@ -13,15 +13,19 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import dask.config
+import numpy as np
+import pyarrow as pa
 import pytest
 from commands import Run
-from shards import labels_of, out_of, released, shards_of, walks, write_folder
+from shards import labels_of, out_of, released, shards_of, walks, write_folder, write_parts
 
 from trajanon import anonymization
 from trajanon.common.errors import FileProblem
-from trajanon.shards import shard_search
+from trajanon.shards import shard_search, sharded_run
 from trajanon.shards.anonymize_folders import anonymize_parts
-from trajanon.shards.scratch_and_resume import scratch_for
+from trajanon.shards.scratch_and_resume import scratch_for, scratch_roots
+from trajanon.trajectories.trajectories import Trajectories
 
 KEY = bytes(range(32))
 
@@ -58,7 +62,7 @@ def after(calls: int, error: BaseException) -> Any:
 
 
 def originals_in(root: Path) -> list[Path]:
-    return [*root.rglob("rows/*")]
+    return [*root.rglob("rows-*/*")]
 
 
 def test_a_stopped_run_goes_on_where_it_stopped(
@@ -115,6 +119,60 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_original(
     assert len(released(out_of(tmp_path))) == 240
 
 
+def test_a_worker_that_goes_on_writing_leaves_no_original(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task on a cluster does not end with the run that began it."""
+    rows = pa.table({"place": [40.0, 41.0]})
+    refused: list[str] = []
+
+    def remove(folder: Path, **_: object) -> None:
+        for path in folder.iterdir():
+            rmtree(path)
+        try:
+            made.put("shard", np.array([2, 3]), 1, rows)
+        except FileProblem as error:
+            refused.append(str(error))
+        with suppress(OSError):  # as where errors are ignored
+            folder.rmdir()
+
+    rmtree = shutil.rmtree
+    with suppress(KeyboardInterrupt), scratch_for("out", root, 0) as made:
+        made.put("shard", np.array([2, 3]), 0, rows)
+        made.groups_of_shards.mkdir()
+        made.groups(0).touch()
+        monkeypatch.setattr(shutil, "rmtree", remove)
+        raise KeyboardInterrupt
+    assert not originals_in(root)
+    assert "a worker does not see the scratch" in refused[0]
+
+
+def test_groups_that_come_late_from_a_stopped_run_are_not_taken_for_anothers(
+    tmp_path: Path,
+) -> None:
+    source = write_parts(tmp_path / "trips", Trajectories(walks(240)), in_order=True)
+    how: dict[str, Any] = {"effort": "fast"}
+    stopped: list[Any] = []
+
+    def stop(*task: Any) -> None:
+        stopped.extend(task)
+        raise KeyboardInterrupt
+
+    def come_late(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task == "Grouping shards" and done == 0:
+            shard_search.search_shard(*stopped)
+
+    with shards_of(60):
+        with patch.object(sharded_run, "search_shard", stop), pytest.raises(KeyboardInterrupt):
+            anonymize_parts(str(source), str(out_of(tmp_path)), 3, key=KEY, **how)
+        anonymize_parts(
+            str(source), str(out_of(tmp_path)), 3, key=KEY[1:], progress=come_late, **how
+        )
+        anonymize_parts(str(source), str(tmp_path / "alone"), 3, key=KEY[1:], **how)
+    found, expected = labels_of(out_of(tmp_path)), labels_of(tmp_path / "alone")
+    assert found.tolist() == expected.tolist()
+
+
 def test_too_little_room_is_found_before_the_work(tmp_path: Path) -> None:
     with (
         patch.object(shutil, "disk_usage", lambda _: Free()),
@@ -168,6 +226,7 @@ def test_scratch_of_a_killed_run_is_its_owners_and_is_cleaned(
 def test_clean_removes_scratch_that_no_run_holds(root: Path, run: Run) -> None:
     for name in ("held", "left"):
         with suppress(KeyError), scratch_for(name, root, 0) as made:
+            made.groups_of_shards.mkdir()
             made.groups(0).touch()
             raise KeyError
     assert len(list(root.iterdir())) == 2
@@ -180,6 +239,18 @@ def test_clean_removes_scratch_that_no_run_holds(root: Path, run: Run) -> None:
             scratch_for("held", root, 0),
         ):
             pass
+    assert not list(root.iterdir())
+
+
+def test_clean_finds_the_scratch_of_a_cluster(tmp_path: Path, run: Run) -> None:
+    with dask.config.set({"temporary-directory": str(tmp_path / "shared")}):
+        root = scratch_roots()[-1]
+        with suppress(KeyError), scratch_for("out", root, 0) as made:
+            made.groups_of_shards.mkdir()
+            made.groups(0).touch()
+            raise KeyError
+        (folder,) = root.iterdir()
+        assert f"Removed {folder}" in run("clean").out
     assert not list(root.iterdir())
 
 

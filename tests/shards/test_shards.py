@@ -266,7 +266,7 @@ def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kin
     for ranges in (True, False):
         written: AbstractContextManager[object] = nullcontext()
         if not ranges:
-            written = patch.object(PartsTable, "ranges_can_be_read", False)
+            written = patch.object(PartsTable, "shards_are_ranges", False)
         with shards_of(45), written:
             report = anonymize_parts(
                 str(source),

@@ -57,10 +57,10 @@ def clean(folder: Path = Path()) -> None:
     They hold originals.
     """
     from trajanon.common.atomic_output import remove_drafts
-    from trajanon.shards.scratch_and_resume import remove_scratch, scratch_root
+    from trajanon.shards.scratch_and_resume import remove_scratch
 
     # Why each stays; empty where it was removed.
-    reasons_to_stay = remove_drafts(folder) | remove_scratch(scratch_root())
+    reasons_to_stay = remove_drafts(folder) | remove_scratch()
     for path, reason in reasons_to_stay.items():
         tell(f"Kept {path}: {reason}" if reason else f"Removed {path}")
     if not reasons_to_stay:

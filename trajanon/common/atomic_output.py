@@ -10,6 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from trajanon.common.ctrl_c import ctrl_c_ignored
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError, TrajanonWarning, warn
 from trajanon.common.inputs import local_state
 
@@ -45,16 +46,17 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with _locked(folder) as lock_file:
+        with locked(folder) as lock_file:
             mode = os.fstat(lock_file.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
         if not (folder / BEFORE).exists():  # else this is the only copy of what was there
-            shutil.rmtree(folder, ignore_errors=True)
+            with ctrl_c_ignored():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
-def _locked(folder: Path) -> IO[str]:
-    """Lock a folder until the file that is returned is closed, where its disk has locks."""
+def locked(folder: Path) -> IO[str]:
+    """Lock a new folder until the file that is returned is closed, where its disk has locks."""
     lock_file = (folder / "lock").open("w", encoding="utf-8")
     with suppress(OSError):
         lock(lock_file)
@@ -108,32 +110,50 @@ def replacing(
             _permit(draft.path, draft.mode if output in public else 0o600)
             _refuse_other_than_file(output)
 
-        # All or none: a release with an old report is worse than none.
-        with ExitStack() as undo:
-            for draft, output in zip(drafts, outputs, strict=True):
-                place = _place(output)
-                if output is not outputs[-1]:
-                    undo.enter_context(_put_aside(place, draft.before))
+        _move_into_place(drafts, outputs)
+
+
+def _move_into_place(drafts: Sequence[Draft], outputs: Sequence[Path]) -> None:
+    """Move all drafts, or none: a release with an old report is worse than none.
+
+    A draft that was removed stands for no output: what an earlier run wrote there goes. Ctrl-C
+    waits, as it could only report a release that was not replaced.
+    """
+    with ctrl_c_ignored(), ExitStack() as undo:
+        for draft, output in zip(drafts, outputs, strict=True):
+            place = _place(output)
+            # The last one needs no undoing, and a file replaces another at once.
+            if output is not outputs[-1] or draft.path.is_dir():
+                undo.enter_context(_put_aside(place, draft))
+            if draft.path.exists():
                 draft.path.replace(place)
 
 
 @contextmanager
-def _put_aside(place: Path, before: Path) -> Iterator[None]:
+def _put_aside(place: Path, draft: Draft) -> Iterator[None]:
     """Move what stands in a place aside for the block, and put it back if the block fails."""
     existed = place.exists()
     try:
         if existed:
-            place.replace(before)
+            place.replace(draft.before)
         yield
     except BaseException:
-        if before.exists():
-            before.replace(place)
-        elif not existed:
+        is_moved = not draft.path.exists()
+        if is_moved and place.is_dir():  # a folder replaces no other
+            place.replace(draft.path)
+        elif is_moved and not existed:
             place.unlink(missing_ok=True)
+
+        # Whatever else stands in the place is somebody's, and stays.
+        if draft.before.exists():
+            draft.before.replace(place)
         raise
 
     with suppress(OSError):  # all outputs are in place: `trajanon clean` names what is left
-        before.unlink(missing_ok=True)
+        if draft.before.is_dir():
+            shutil.rmtree(draft.before)
+        else:
+            draft.before.unlink(missing_ok=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
@@ -152,41 +172,52 @@ def replacing_folder(
     A folder that stands there is replaced if all names in it are ``ours``, and nobody else wrote in
     it meanwhile. No input may lie in it.
     """
-    place = _place(output)
+    with replacing_folder_and_files(output, (), ours, inputs, public=public) as (draft,):
+        yield draft
+
+
+@contextmanager
+def replacing_folder_and_files(
+    folder: Path,
+    files: Sequence[Path],
+    ours: Callable[[str], bool],
+    inputs: Iterable[Path] = (),
+    *,
+    public: bool = False,
+) -> Iterator[tuple[Path, ...]]:
+    """Make drafts of a folder, as `replacing_folder` does, and of files; move all, or none.
+
+    Files are readable by their owner only. One whose draft the block removes is not there
+    afterwards.
+    """
+    place = _place(folder)
     folders_of_inputs = [folder for path in inputs for folder in _place(path).parents]
-    _refuse_inputs([place], [*inputs, *folders_of_inputs])
+    _refuse_inputs([place, *files], [*inputs, *folders_of_inputs])
     if place.exists() and not place.is_dir():
-        raise _cannot_write(output, "it is no folder")
+        raise _cannot_write(folder, "it is no folder")
     states_before = _states(place)
     for name in sorted(states_before):
         if not ours(name):
-            raise _cannot_write(output, f"there is {name} in it, not ours")
+            raise _cannot_write(folder, f"there is {name} in it, not ours")
 
-    with _drafts([output], folder=True) as ((draft, before, mode),):
-        yield draft
+    with _drafts([folder, *files], folders=[folder]) as drafts:
+        yield tuple(draft.path for draft in drafts)
+        draft, _, mode = drafts[0]
         for path in draft.iterdir():
             _permit(path, mode if public else 0o600)
         if public:
             may_enter = (mode & 0o444) >> 2  # who may read
             _permit(draft, mode | may_enter)
+        for file in files:
+            _refuse_other_than_file(file)
 
         # What is in one of both only was written, added or removed; the first of it is named.
         for name, _ in sorted(_states(place).items() ^ states_before.items()):
             raise FileProblem(
-                f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
+                f"somebody else wrote or removed {folder}/{name} during the run, and nothing there "
                 "was replaced: write to another folder"
             )
-
-        try:
-            if place.exists():
-                place.replace(before)
-            draft.replace(place)
-        except BaseException:
-            # Whatever else stands in the place is somebody's, and stays.
-            if before.exists():
-                before.replace(place)
-            raise
-        shutil.rmtree(before, ignore_errors=True)
+        _move_into_place(drafts, [folder, *files])
 
 
 def _states(folder: Path) -> dict[str, str]:
@@ -206,20 +237,20 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[Draft]]:
+def _drafts(outputs: Sequence[Path], *, folders: Collection[Path] = ()) -> Iterator[list[Draft]]:
     """Make an empty draft for each output; a failure to write one is that output's problem."""
     drafts: list[Draft] = []
     with ExitStack() as stack:
         try:
             for output in outputs:
                 place = _place(output)
-                if not folder:
+                if output not in folders:
                     _refuse_other_than_file(output)
                 if not place.parent.is_dir():
                     raise _cannot_write(output, f"there is no folder {place.parent}")
 
                 draft = stack.enter_context(drafting(place))
-                if folder:
+                if output in folders:
                     draft.path.mkdir(mode=0o700)
                 else:
                     draft.path.touch(mode=0o600, exist_ok=False)

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from posixpath import basename
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from trajanon.common.atomic_output import LOCK, lock
+from trajanon.common.atomic_output import locked
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import local_state, regular
 
@@ -181,10 +181,5 @@ def local_copy(url: str) -> Iterator[Path]:
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """Make a folder for originals, locked where its disk has locks; remove it at the end."""
-    with (
-        TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as name,
-        Path(name, LOCK).open("w", encoding="utf-8") as file,
-    ):
-        with suppress(OSError):
-            lock(file)
+    with TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as name, locked(Path(name)):
         yield Path(name)

@@ -11,13 +11,14 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from threading import Event, current_thread, main_thread
+from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.common.ctrl_c import ctrl_c_ignored
 from trajanon.common.errors import BadInput, ServerProblem, TrajanonError
 from trajanon.common.progress import Progress
 
@@ -277,16 +278,3 @@ def _local_cluster(workers: int) -> "LocalCluster":
             dashboard_address="127.0.0.1:0",
             preload=__name__,  # a worker that takes a dead one's place is started later
         )
-
-
-@contextmanager
-def ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C in this block, also in processes that begin in it."""
-    if current_thread() is not main_thread():  # which alone gets it
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.files import arrow
+from trajanon.files.hilbert_order import is_in_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,68 +24,103 @@ ONE_EXTRACTION = "keep parts of one extraction in a folder"
 Opener = Callable[[], AbstractContextManager["pq.ParquetFile"]]
 
 
+class Part(NamedTuple):
+    """A file with some of the rows."""
+
+    where: object  # its path
+    open: Opener
+    first_row: int  # the number of its first row among all rows
+    n: int  # number of its rows
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetParts:
     """Rows of Parquet files, read as if all were in one; one file is open at a time."""
 
-    opened: Sequence[Opener]  # open each that has rows
-    schema_arrow: "pa.Schema"  # of the first
-    n: int  # rows of all
-    rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
-    first: int = 0  # the row of the first file from which on rows are read
+    where: object  # path of the file or folder
+    parts: Sequence[Part]
+    schema_arrow: "pa.Schema"  # of the first file
+    n: int  # number of rows
+    rows_to_skip: int = 0  # of the first file
+    in_order: bool = False  # whether all files are in the order of `hilbert_order`
+    bytes_per_row: float = 0.0  # before compression, of the file where rows have most
+
+    @property
+    def first_row(self) -> int:
+        """Return the number of the first row among all rows of the folder."""
+        return self.parts[0].first_row + self.rows_to_skip
 
     def between(self, first: int, end: int) -> "ParquetParts":
         """Return the rows of a folder from a first one until before another."""
-        part_ends = np.cumsum([*self.rows.values()])
-        first_part = int(np.searchsorted(part_ends, first, side="right"))
-        last_part = int(np.searchsorted(part_ends, end))
-        first_in_part = first - int(part_ends[first_part]) + [*self.rows.values()][first_part]
-        opened = self.opened[first_part : last_part + 1]
-        return ParquetParts(opened, self.schema_arrow, end - first, first=first_in_part)
+        parts = [
+            part for part in self.parts if part.first_row < end and first < part.first_row + part.n
+        ]
+        rows_to_skip = first - parts[0].first_row
+        return replace(self, parts=parts, n=end - first, rows_to_skip=rows_to_skip)
 
     @contextmanager
     def part(self, number: int) -> Iterator["ParquetParts"]:
         """Open one file as a table of its own, once for all of its columns."""
-        with self.opened[number]() as file:
-            opened = partial(nullcontext, file)
-            yield ParquetParts([opened], self.schema_arrow, file.metadata.num_rows)
+        part = self.parts[number]
+        with part.open() as file:
+            opened = part._replace(open=partial(nullcontext, file))
+            yield replace(self, where=part.where, parts=[opened], n=part.n)
 
     def each(self) -> Iterator["ParquetParts"]:
         """Open one file after another, each as a table of its own."""
-        for number in range(len(self.opened)):
+        for number in range(len(self.parts)):
             with self.part(number) as part:
                 yield part
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read columns, at most a given number of rows at a time."""
-        rows_to_skip = self.first
-        rows_to_read = self.n
-        for opened in self.opened:
-            with opened() as file:
-                for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-                    inside = batch[rows_to_skip : rows_to_skip + rows_to_read]
-                    rows_to_skip = max(rows_to_skip - len(batch), 0)
-                    rows_to_read -= len(inside)
-                    if len(inside):
-                        yield inside
+        for file, groups, inside in self._row_groups():
+            before = 0
+            for batch in file.iter_batches(
+                rows, row_groups=groups, columns=columns, use_threads=False
+            ):
+                wanted = batch[max(inside.start - before, 0) : max(inside.stop - before, 0)]
+                before += len(batch)
+                if len(wanted):
+                    yield wanted
 
     def read(self, columns: Sequence[str]) -> "pa.Table":
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
         tables = []
-        for opened in self.opened:
-            with opened() as file:
-                table = file.read(columns, use_threads=False)
-                tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
+        for file, groups, inside in self._row_groups():
+            table = file.read_row_groups(groups, columns, use_threads=False)[inside]
+            tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         try:
-            together = pa.concat_tables(tables, promote_options="permissive")
+            return pa.concat_tables(tables, promote_options="permissive")
         except pa.ArrowException as error:  # as of long numbers beside fractions
             names = ", ".join(columns)
             raise BadInput(
                 f"parts write {names} in several ways, {error}: {ONE_EXTRACTION}"
             ) from error
-        return together[self.first : self.first + self.n]
+
+    def _row_groups(self) -> Iterator[tuple["pq.ParquetFile", list[int], slice]]:
+        """Open one file after another; choose the row groups in which rows of this table are.
+
+        Yield the file, the numbers of these row groups, and which of their rows are in this table.
+        Others are not read: a table of a few rows of a large file takes little.
+        """
+        begin = self.rows_to_skip
+        rows_left = self.n
+        for part in self.parts:
+            end = min(begin + rows_left, part.n)
+            with part.open() as file:
+                row_groups = map(file.metadata.row_group, range(file.num_row_groups))
+                sizes = np.array([row_group.num_rows for row_group in row_groups], dtype=np.int64)
+                group_ends = np.cumsum(sizes)
+                group_begins = group_ends - sizes
+                groups = np.flatnonzero((group_begins < end) & (group_ends > begin))
+                rows_before = int(sizes[group_ends <= begin].sum())
+                yield file, groups.tolist(), slice(begin - rows_before, end - rows_before)
+
+            rows_left -= end - begin
+            begin = 0
 
 
 def part_states(folder: Folder) -> dict[str, str]:
@@ -95,7 +131,7 @@ def part_states(folder: Folder) -> dict[str, str]:
 
 
 @contextmanager
-def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
+def refusing_changes(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
     """Refuse to go on if parts, which are read several times, were changed in this block."""
     cause = None
     try:
@@ -127,7 +163,7 @@ def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
 def parquet_of(
     place: Path | Folder, check: Callable[["pa.Schema", object], object]
 ) -> Iterator[ParquetParts]:
-    """Open a file, or all parts of a folder, which must be alike.
+    """Read the footer of a file, or of all parts of a folder, which must be alike.
 
     ``check`` gets each schema with the name of its file, and refuses one that cannot be read.
     """
@@ -135,36 +171,51 @@ def parquet_of(
         with arrow.parquet(place) as file:
             check(file.schema_arrow, place)
             n = file.metadata.num_rows
-            yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, n)
+            part = Part(place, partial(nullcontext, file), 0, n)
+            yield ParquetParts(place, [part], file.schema_arrow, n)
         return
 
     schema = None
     types: dict[str, pa.DataType] = {}
-    rows = dict[str, int]()
+    parts = list[Part]()
+    n = 0
+    in_order = True
+    bytes_per_row = 0.0
     for name in sorted(part_states(place)):
+        where = f"{place}/{name}"
         with part_opened(place, name) as file:
             part_schema = file.schema_arrow
-            n = file.metadata.num_rows
-        if n == 0:
-            continue
+            part_rows = file.metadata.num_rows
+            if part_rows == 0:
+                continue
+            bytes_per_row = max(bytes_per_row, _bytes_per_row(file.metadata))
 
-        check(part_schema, f"{place}/{name}")
+        check(part_schema, where)
         if schema is None:
             schema = part_schema
             types = _value_types(schema)
         if difference := _difference(schema, part_schema) or _other_type(types, part_schema):
-            first = next(iter(rows))
-            raise BadInput(f"{place}/{name} is not like {first}: {difference}; {ONE_EXTRACTION}")
-        rows[name] = n
+            first = Path(str(parts[0].where)).name
+            raise BadInput(f"{where} is not like {first}: {difference}; {ONE_EXTRACTION}")
+
+        parts.append(Part(where, partial(part_opened, place, name), n, part_rows))
+        n += part_rows
+        in_order &= is_in_order(part_schema)
 
     if schema is None:
         raise FileProblem(
             f"{place} has no parts with trajectories; make some with: trajanon extract "
             "--partition 100000"
         )
-    opened = [partial(part_opened, place, name) for name in rows]
     with arrow.reading(place):
-        yield ParquetParts(opened, schema, sum(rows.values()), rows)
+        yield ParquetParts(place, parts, schema, n, in_order=in_order, bytes_per_row=bytes_per_row)
+
+
+def _bytes_per_row(metadata: "pq.FileMetaData") -> float:
+    """Compute how many bytes a row of a file has on average, before compression."""
+    row_groups = map(metadata.row_group, range(metadata.num_row_groups))
+    size: int = sum(row_group.total_byte_size for row_group in row_groups)
+    return size / int(metadata.num_rows)
 
 
 def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import structs
 
 from trajanon.common.arrays import Hashes
-from trajanon.common.atomic_output import replacing, replacing_folder
+from trajanon.common.atomic_output import replacing_folder_and_files
 from trajanon.common.command_lines import Options
 from trajanon.common.declared_options import (
     MEMORY,
@@ -21,29 +20,32 @@ from trajanon.common.declared_options import (
     takes_settings,
 )
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.object_stores import Folder
+from trajanon.common.object_stores import Folder, scratch_folder
 from trajanon.common.progress import Progress, silent
-from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
+from trajanon.files.parquet_parts import parquet_of, part_states, refusing_changes
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
-from trajanon.release.ledger import Ledger, opened
+from trajanon.release.ledger import Ledger
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.report_files import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.shards.anonymize_one_file import LedgerLike, anonymized, check_ledger
+from trajanon.shards.anonymize_one_file import (
+    LedgerPath,
+    check_ledger,
+    entered,
+    recorded,
+    release_of_source,
+)
 from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
-from trajanon.shards.scratch_and_resume import scratch_for, scratch_root
-from trajanon.shards.sharded_run import release_in_shards
+from trajanon.shards.scratch_and_resume import scratch_bytes, scratch_for, scratch_roots
+from trajanon.shards.sharded_run import Drafts, release_in_shards
 
 if TYPE_CHECKING:
     from distributed import Client
 
-SCRATCH_SHARE = 1.2
-"""How much larger scratch may be than the parts: rows by shard, and what is found of them."""
-
-_ALONE = ("as_published", "one_line_each", "days")
+_NEED_ALL_ROWS = ("as_published", "one_line_each", "days")
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -53,7 +55,7 @@ def anonymize_parts(
     k: int,
     *,
     subjects_exact: bool = False,
-    ledger: LedgerLike = None,
+    ledger: LedgerPath = None,
     roads: RoadsToFollow | None = None,
     key: bytes | Path | None = None,
     memory: str | float = MEMORY,
@@ -133,61 +135,51 @@ def anonymize_parts(
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
 
     states = part_states(source_folder)
-    with ExitStack() as stack, unchanged(source_folder, states):
+    # Parts are compared first; then drafts are moved, and then the ledger settles its entry.
+    with ExitStack() as stack, refusing_changes(source_folder, states):
         with parquet_of(source_folder, check_schema) as file:
             provenance = provenance_of(file.schema_arrow)
-        table = PartsTable(source_folder, file, k, plan, subjects_exact, provenance=provenance)
+        table = PartsTable(
+            source_folder, file, k, plan, subjects_exact=subjects_exact, provenance=provenance
+        )
 
         capacity = capacity_of(table, memory_bytes)
         shards = shards_for(file.n, capacity)
-        scratch = None
         open_ledger = None
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
-            scratch_bytes = SCRATCH_SHARE * source_folder.size(states)
-            needed = scratch_for(target.path, scratch_root(client), scratch_bytes)
-            scratch = stack.enter_context(needed)
-        elif ledger is not None:
-            open_ledger = stack.enter_context(opened(ledger, new=True))
-            stack.enter_context(open_ledger.recording(out))
+            root = scratch_roots()[0 if client is None else -1]
+            size = scratch_bytes(source_folder.size(states), in_order=file.in_order)
+            scratch = stack.enter_context(scratch_for(target.path, root, size))
+            table = replace(table, scratch=scratch)
+        else:
+            open_ledger = stack.enter_context(recorded(ledger, out))
 
         local_source = source_folder.local
         inputs = [] if local_source is None else [local_source / name for name in states]
-        report_draft, members_draft = stack.enter_context(
-            _report_drafts(target, sharded=shards > 1)
-        )
-        draft = stack.enter_context(_release_draft(target, inputs))
-        if scratch is None:
-            lines, entered = _at_once(table, open_ledger, progress)
-            report = lines.report
-            write_parts(lines.parts(), draft, progress)
-            if open_ledger is not None and entered is not None:
-                link = open_ledger.enter(out, draft, source, report, entered)
-                report = structs.replace(report, ledger=link)
+        drafts = stack.enter_context(_drafts_of(target, inputs))
+        if shards > 1:
+            report = release_in_shards(table, states, shards, capacity, client, progress, drafts)
         else:
-            report = release_in_shards(
-                replace(table, scratch=scratch),
-                states,
-                shards,
-                capacity,
-                client,
-                progress,
-                draft,
-                members_draft,
-            )
+            lines, digests = _at_once(table, open_ledger, progress)
+            write_parts(lines.parts(), drafts.parts, progress)
+            lines = entered(lines, open_ledger, digests, out, drafts.parts, source)
+            report = lines.report
+            drafts.members.unlink(missing_ok=True)  # the report has all of it
 
-        entries = json_ready(structs.replace(report, run=run))
-        report_draft.write_text(json_report(entries), encoding="utf-8")
-    return entries
+        report_json = json_ready(structs.replace(report, run=run))
+        drafts.report.write_text(json_report(report_json), encoding="utf-8")
+    return report_json
 
 
 def _refuse_what_needs_all(table: PartsTable, capacity: int, *, with_ledger: bool) -> None:
-    """Refuse what shards cannot do, each by itself."""
-    needs = [name for name in _ALONE if getattr(table.plan.release, name)]
-    needs += ["ledger"] * with_ledger
-    if needs:
+    """Refuse options for which all trajectories must be in memory together."""
+    options_given = [name for name in _NEED_ALL_ROWS if getattr(table.plan.release, name)]
+    if with_ledger:
+        options_given.append("ledger")
+    if options_given:
         raise BadInput(
-            f"`{needs[0]}` needs all trajectories at once, and of {table.file.n:,} some "
+            f"`{options_given[0]}` needs all trajectories at once, and of {table.file.n:,} some "
             f"{capacity:,} fit into `memory`: raise it, or leave this out"
         )
 
@@ -198,7 +190,7 @@ def _at_once(
     """Anonymise a folder that fits into memory as one file."""
     progress("Anonymising", 0, None)
     try:
-        lines, entered = anonymized(
+        lines, digests = release_of_source(
             table.folder,
             table.k,
             table.plan,
@@ -207,55 +199,43 @@ def _at_once(
             progress=progress,
         )
     except BadInput:
-        # Each part by itself, to name the one that is wrong, and the row in it.
-        for part in table.parts:
-            with table.file.part(part.number) as file:
-                table.read(part, file)
+        table.name_wrong_part()
         raise
-    return lines.reporting(shards=1), entered
+    return lines.reporting(shards=1), digests
 
 
-def parts_report_path(out: str) -> str:
-    """Return the path of the report of a release in parts."""
-    return f"{out.rstrip('/')}.parts.report.json"
+def parts_report_path(out: str, end_of_name: str = "report.json") -> str:
+    """Return the path or URL of the report of a release in parts, or of what else is beside it."""
+    return f"{out.rstrip('/')}.parts.{end_of_name}"
 
 
 @contextmanager
-def _report_drafts(target: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
-    """Open drafts of the report, and, of a sharded release, of the file of all rows' groups.
+def _drafts_of(target: Folder, inputs: Iterable[Path]) -> Iterator[Drafts]:
+    """Open drafts of a release in parts, which get their names at the end: all, or none.
 
-    Both are moved, or copied to the store, when the block has ended without an error.
+    On an object store the parts are written where they stay, and removed after an error.
     """
-    report = parts_report_path(target.path)
-    members = report.removesuffix("report.json") + MEMBERS
-    if target.local is None:
-        with TemporaryDirectory(prefix="trajanon-") as folder:
-            drafts = Path(folder, "report.json"), Path(folder, MEMBERS)
-            yield drafts
-            with target.naming_errors():
-                for draft, path in zip(drafts, (report, members), strict=True):
-                    if draft.is_file():
-                        target.system.put_file(str(draft), path)
-    elif sharded:
-        with replacing(Path(report), Path(members)) as (report_draft, members_draft):
-            yield report_draft, members_draft
-    else:
-        with replacing(Path(report)) as (draft,):
-            yield draft, draft.with_name(MEMBERS)
-        Path(members).unlink(missing_ok=True)  # of an earlier release
-
-
-@contextmanager
-def _release_draft(target: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
-    """Open a folder to write in: on a disk it is whole or not there, on a store it is new."""
+    report, members = (parts_report_path(target.path, end) for end in ("report.json", MEMBERS))
     if target.local is not None:
-        with replacing_folder(target.local, is_part, inputs, public=True) as draft:
-            yield Folder(draft)
+        # The report comes last: without one, nobody takes the rest for a release.
+        files = [Path(members), Path(report)]
+        replacing = replacing_folder_and_files(target.local, files, is_part, inputs, public=True)
+        with replacing as (parts_draft, members_draft, report_draft):
+            yield Drafts(Folder(parts_draft), report_draft, members_draft)
         return
+
     if target.exists:
         raise FileProblem(f"{target} exists: remove it, or write to another folder")
-    try:
-        yield target
-    except BaseException:
-        target.remove()
-        raise
+    with scratch_folder() as scratch:
+        drafts = Drafts(target, scratch / "report.json", scratch / MEMBERS)
+        try:
+            yield drafts
+            with target.naming_errors():
+                for draft, path in ((drafts.members, members), (drafts.report, report)):
+                    if draft.is_file():
+                        target.system.put_file(str(draft), path)
+                    elif target.system.exists(path):  # of an earlier release
+                        target.system.rm(path)
+        except BaseException:
+            target.remove()
+            raise

@@ -1,7 +1,8 @@
 """Publication: a file of trajectories -> a release and its report, with the holder's ledger."""
 
 import os
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -32,7 +33,7 @@ from trajanon.release.report_files import json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 
-LedgerLike = str | os.PathLike[str] | None
+LedgerPath = str | os.PathLike[str] | None
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -42,7 +43,7 @@ def anonymize_file(
     k: int,
     *,
     subjects_exact: bool = False,
-    ledger: LedgerLike = None,
+    ledger: LedgerPath = None,
     roads: RoadsToFollow | None = None,
     public_places: Surroundings | None = None,
     key: bytes | Path | None = None,
@@ -95,31 +96,55 @@ def anonymize_file(
     >>> trajanon.check("anonymized.parquet", k=2).holds
     True
     """
-    source, out = Path(source), Path(out)
+    source_path = Path(source)
+    release_path = Path(out)
     plan = Plan.of(options, key, roads, public_places)
     k = plan.checked_k(k)
-    check_release_format(out, timed=plan.release.times is not None)
+    check_release_format(release_path, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
 
-    inputs = [source, *([] if ledger is None else [Path(ledger)])]
-    replaced = replacing(out, new_report_path(out), inputs=inputs, public=[out])
-    with nullcontext() if ledger is None else opened(ledger, new=True) as open_ledger:
-        recording = nullcontext() if open_ledger is None else open_ledger.recording(out)
-        with recording, replaced as (release_draft, report_draft):
-            lines, entered = anonymized(
-                source, k, plan, open_ledger, subjects_exact=subjects_exact, progress=progress
-            )
-            lines = lines.reporting(run=run)
-            write_release(release_draft, lines.rows(slice(None)))
-            if open_ledger is not None and entered is not None:
-                link = open_ledger.enter(out, release_draft, source, lines.report, entered)
-                lines = lines.reporting(ledger=link)
-            report = json_ready(lines.report)
-            report_draft.write_text(json_report(report), encoding="utf-8")
+    report_path = new_report_path(release_path)
+    inputs = [source_path] if ledger is None else [source_path, Path(ledger)]
+    drafts = replacing(release_path, report_path, inputs=inputs, public=[release_path])
+    with recorded(ledger, out) as open_ledger, drafts as (release_draft, report_draft):
+        lines, digests = release_of_source(
+            source_path, k, plan, open_ledger, subjects_exact=subjects_exact, progress=progress
+        )
+        lines = lines.reporting(run=run)
+        all_rows = lines.rows(slice(None))
+        write_release(release_draft, all_rows)
+        lines = entered(lines, open_ledger, digests, out, release_draft, source)
+        report = json_ready(lines.report)
+        report_draft.write_text(json_report(report), encoding="utf-8")
     return report
 
 
-def anonymized(
+@contextmanager
+def recorded(ledger: LedgerPath, release: str | os.PathLike[str]) -> Iterator[Ledger | None]:
+    """Open the ledger, if there is one, around the block in which a release gets its name."""
+    if ledger is None:
+        yield None
+        return
+    with opened(ledger, new=True) as open_ledger, open_ledger.recording(release):
+        yield open_ledger
+
+
+def entered(
+    lines: DistinctLines,
+    open_ledger: Ledger | None,
+    digests: Hashes | None,
+    release: str | os.PathLike[str],
+    draft: Path | Folder,
+    source: str | os.PathLike[str],
+) -> DistinctLines:
+    """Enter a release that was written to a draft in the ledger, if there is one; report that."""
+    if open_ledger is None or digests is None:
+        return lines
+    in_ledger = open_ledger.enter(release, draft, source, lines.report, digests)
+    return lines.reporting(ledger=in_ledger)
+
+
+def release_of_source(
     source: Path | Folder,
     k: int,
     plan: Plan,
@@ -128,7 +153,10 @@ def anonymized(
     subjects_exact: bool,
     progress: Progress,
 ) -> tuple[DistinctLines, Hashes | None]:
-    """Read and anonymise what is new to a ledger, if there is one; also return its new entry."""
+    """Anonymise the trajectories of a file or folder; with a ledger, those that are new to it.
+
+    Also return the digests to enter in the ledger.
+    """
     read = partial(read_trajectories, source, subjects_exact=subjects_exact)
     if open_ledger is None:  # nothing keeps the originals while the release is written
         return anonymized_table(read(), k, plan, progress), None
@@ -194,7 +222,7 @@ def _check_names(trajectories: Trajectories) -> None:
         )
 
 
-def check_ledger(ledger: LedgerLike, plan: Plan) -> None:
+def check_ledger(ledger: LedgerPath, plan: Plan) -> None:
     """Refuse a ledger for releases that are not published, or not of trips; and a second key."""
     if ledger is None:
         return

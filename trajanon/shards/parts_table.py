@@ -1,8 +1,9 @@
 """A folder of parts as the tasks of a run know it; and what is read of one part."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,6 @@ from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.object_stores import Folder
 from trajanon.files import geoparquet, track_rows
-from trajanon.files.hilbert_order import is_in_order
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
@@ -87,29 +87,20 @@ def _hashed(texts: list[str]) -> Hashes:
     return np.asarray(pd.util.hash_array(np.array(texts, dtype=object), categorize=False))
 
 
-_NOWHERE = Scratch(Path())
-
-
-class Part(NamedTuple):
-    """A part of a table."""
-
-    number: int
-    name: str
-    first: int  # the number of its first row in the table
-    n: int
+_NOWHERE = Scratch(Path(os.devnull))  # in which no task can write
 
 
 @dataclass(frozen=True, eq=False)
 class PartsTable:
-    """A folder of parts, as the tasks of a run know it; what has a default, all parts tell."""
+    """A folder of parts, what was asked for, and, once all parts were read, how rows are split."""
 
     folder: Folder
     file: ParquetParts
     k: int
     plan: Plan
+    scratch: Scratch = _NOWHERE
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)
-    scratch: Scratch = _NOWHERE  # where tasks write
     owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
     cuts: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # keys of shards, rising
     shared_runs: SharedRuns | None = None
@@ -121,23 +112,10 @@ class PartsTable:
         """What is known of how the trajectories came about."""
         return Provenance.read(self.provenance)
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The parts, in the order of their names."""
-        sizes = [*self.file.rows.values()]
-        firsts = (np.cumsum(sizes) - sizes).tolist()
-        known = zip(range(len(sizes)), self.file.rows, firsts, sizes, strict=True)
-        return [Part(*part) for part in known]
-
-    @cached_property
-    def in_order(self) -> bool:
-        """Whether parts are in the order of places, so that the number of a row is its key."""
-        return is_in_order(self.file.schema_arrow)
-
     @property
-    def ranges_can_be_read(self) -> bool:
+    def shards_are_ranges(self) -> bool:
         """Whether each shard is a range of rows, which is read where it is."""
-        return self.in_order and self.runs_are_ranges
+        return self.file.in_order and self.runs_are_ranges
 
     @property
     def shards(self) -> int:
@@ -150,59 +128,67 @@ class PartsTable:
         return bool({"subject", "trace"} & {*self.file.schema_arrow.names})
 
     @property
-    def timed(self) -> bool:
+    def needs_times(self) -> bool:
         """Whether times are wanted."""
         return self.plan.release.times is not None
 
     @property
-    def columns(self) -> list[str]:
+    def columns_to_copy(self) -> list[str]:
         """The columns that shards have as they are in parts."""
         schema = self.file.schema_arrow
         names = [geoparquet.described(schema, self.folder)["primary_column"]]
         names += ["true_start", "true_end"]
-        if self.timed:
+        if self.needs_times:
             names += ["times"]
         if self.plan.release.align and holds_tracks(self.folder, schema):
             names += ["run", "start", "runs", "track", "track_times"]
         return [name for name in names if name in schema.names]
-
-    def where(self, part: Part) -> str:
-        """Return the path of a part."""
-        return f"{self.folder}/{part.name}"
 
     @property
     def borders(self) -> list[int]:
         """The first row of each shard of a table in order, and the number of all rows."""
         return [0, *self.cuts.tolist(), self.file.n]
 
-    def read(self, part: Part, file: ParquetParts) -> Trajectories:
-        """Read a part, without tracks and names; refuse what are no trajectories."""
-        where = self.where(part)
-        points, _, times = read_rows(where, file, tracks=False, times=self.timed)
-        ends = true_ends_of(where, file)
+    def read(self, part: ParquetParts, *, tracks: bool = False) -> Trajectories:
+        """Read a part without names; refuse what are no trajectories."""
+        points, row_tracks, times = read_rows(
+            part.where, part, tracks=tracks, times=self.needs_times
+        )
+        ends = true_ends_of(part.where, part)
         try:
-            return Trajectories(points, provenance=self.provenance, times=times, true_ends=ends)
+            return Trajectories(
+                points, provenance=self.provenance, tracks=row_tracks, times=times, true_ends=ends
+            )
         except BadInput as error:
-            raise BadInput(f"{where}: {error}") from None
+            raise BadInput(f"{part.where}: {error}") from None
 
-    def people(self, where: object, first: int, file: ParquetParts) -> PeopleOfRows:
-        """Find whose rows are, from the first on; without names, each is its recording's."""
-        column = partial(geoparquet.written_column, where, file)
+    def name_wrong_part(self) -> None:
+        """Read each part by itself, after an error, to name the one that is wrong, and the row."""
+        for number in range(len(self.file.parts)):
+            with self.file.part(number) as part:
+                self.read(part, tracks=True)
+
+    def people(self, rows: ParquetParts) -> PeopleOfRows:
+        """Return the person of each row of a part or range; without names, it is its recording."""
+        column = partial(geoparquet.written_column, rows.where, rows)
         if self.owners is not None:
-            number = self.owners[first : first + file.n].astype(np.uint64)
-            return PeopleOfRows(number, number, np.zeros(file.n, dtype=np.bool_), "")
+            number = self.owners[rows.first_row : rows.first_row + rows.n].astype(np.uint64)
+            return PeopleOfRows(number, number, np.zeros(rows.n, dtype=np.bool_), "")
         subject = column("subject")
         if subject is not None:
             return people_of_names(subject, exact=self.subjects_exact)
         trace = column("trace")
         if trace is not None:
-            return people_of_recordings(trace, first)
-        row = np.arange(first, first + file.n, dtype=np.uint64)
-        return PeopleOfRows(row, row, np.zeros(file.n, dtype=np.bool_), "")
+            return people_of_recordings(trace, rows.first_row)
+        row = np.arange(rows.first_row, rows.first_row + rows.n, dtype=np.uint64)
+        return PeopleOfRows(row, row, np.zeros(rows.n, dtype=np.bool_), "")
 
-    def runs(self, part: Part, file: ParquetParts) -> Ints | None:
-        """Read which run each row is of, (n,); None if rows are their own."""
-        if "track" not in self.file.schema_arrow.names:
+    def runs(self, part: ParquetParts) -> Ints | None:
+        """Read which run each row is of, (n,); None if no row lies on a track."""
+        if "track" not in part.schema_arrow.names:
             return None
-        column = geoparquet.written_column(self.where(part), file, "run")
-        return track_rows.whole_numbers("run", column)
+        column = geoparquet.written_column(part.where, part, "run")
+        try:
+            return track_rows.whole_numbers("run", column)
+        except BadInput as error:
+            raise BadInput(f"{part.where}: {error}") from None

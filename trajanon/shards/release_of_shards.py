@@ -21,7 +21,6 @@ from trajanon.files.release_contents import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.scratch_and_resume import row_buckets
 from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
@@ -121,7 +120,7 @@ def write_release(
 ) -> LinesCounted:
     """Write the parts of a release; ``words`` are what each says of itself."""
     counted = LinesCounted(table.plan.timing)
-    blocks = map(counted.merged, table.scratch.buckets("lines", row_buckets(table.file.n)))
+    blocks = map(counted.merged, table.scratch.buckets("lines"))
     parts = cut_into_parts(blocks, release.ROWS_PER_PART)
     write_parts(_rows_of_parts(parts, words), out, progress)
     return counted
@@ -164,7 +163,7 @@ def write_members(table: PartsTable, second_rows: Sequence[int], path: Path) -> 
 
     writer = None
     try:
-        for bucket in table.scratch.buckets("members", row_buckets(table.file.n)):
+        for bucket in table.scratch.buckets("members"):
             rows = bucket.sort_by("row")
             has_row = rows["own_row"].to_numpy() & ~np.isin(rows["row"].to_numpy(), second_rows)
             place = rows.column_names.index("own_row")

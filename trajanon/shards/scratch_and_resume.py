@@ -1,4 +1,4 @@
-"""Scratch of a run: rows by shard, which go at its end; results, with which it can go on."""
+"""Scratch of a run: originals, which go at its end, and groups, by which a stopped run goes on."""
 
 import hashlib
 import json
@@ -9,66 +9,83 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
+from trajanon.common.ctrl_c import ctrl_c_ignored
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.object_stores import SCRATCH
-from trajanon.common.threads_and_dask import ctrl_c_ignored
 from trajanon.files import arrow
-
-if TYPE_CHECKING:
-    from distributed import Client
-
 
 _LOG = logging.getLogger(__name__)
 
-OTHER_FOLDER = (
+SCRATCH_ADVICE = (
     "make room, or name another folder with TMPDIR, or on a cluster one that all machines share "
     "with Dask's temporary-directory"
 )
 """What helps if scratch cannot be written."""
 
+_PER_BYTE = 1.2
+"""Bytes of scratch for each byte of the parts: rows by shard, and lines and names."""
+
+_PER_BYTE_IN_ORDER = 0.3
+"""Where parts are in the order of places: their rows are read where they are."""
+
 ROWS_PER_BUCKET = 100_000
-"""Rows that are read at one time once all shards are searched."""
+"""Rows that the driver reads at one time."""
 
 NUMBERS_PER_BUCKET = 1_000_000
 """People, or runs, that are compared at one time: some 100 MB."""
 
-_NAMES = f"trajanon-*{SCRATCH}"
-_REQUEST = "request.json"  # the data, options and key of the run, to know it again
+# Also folders of `object_stores.scratch_folder`.
+_FOLDER_PATTERN = f"trajanon-*{SCRATCH}"
 
 
 class Scratch(NamedTuple):
-    """Where tasks write; all workers see it."""
+    """Where tasks write; all workers see it.
+
+    A task may go on for a time after its run was stopped. So each run has a folder of its own for
+    rows, and each request one for groups: what such a task still writes belongs to no later run.
+    """
 
     folder: Path
+    run: str = ""  # a random name
+    request: str = ""  # a digest of the data, options and key
 
     @property
     def rows(self) -> Path:
-        """The folder of originals."""
-        return self.folder / "rows"
+        """The folder of originals, and of all else that shows places or names."""
+        return self.folder / f"rows-{self.run}"
 
     @property
-    def results(self) -> Path:
+    def groups_of_shards(self) -> Path:
         """The folder of what was found: groups by the numbers of rows, without any place."""
-        return self.folder / "results"
+        return self.folder / f"groups-{self.request}"
 
     def groups(self, shard: int) -> Path:
         """Return the path of the groups of a shard."""
-        return self.results / f"groups-{shard:05d}.parquet"
+        return self.groups_of_shards / f"{shard:05d}.parquet"
 
     def bucket(self, kind: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
         return self.rows / f"{kind}-{number:05d}"
 
+    def refuse_without_room(self, size: float) -> None:
+        """Refuse to go on if fewer bytes than this are free."""
+        free = shutil.disk_usage(self.folder).free
+        if free < size:
+            raise FileProblem(
+                f"{self.folder.parent} has {free / 1e9:.1f} GB free, and the run needs some "
+                f"{size / 1e9:.1f} GB there for scratch: {SCRATCH_ADVICE}"
+            )
+
     def put(self, kind: str, bucket: Ints, task: int, table: Any) -> None:
-        """Write each row of a table to its bucket: a task has a file in each."""
+        """Write each row of a table to its bucket; each task writes a file of its own there."""
         import pyarrow as pa
 
         by_bucket = np.argsort(bucket, kind="stable")
@@ -80,167 +97,195 @@ class Scratch(NamedTuple):
             path = self.bucket(kind, number) / f"{task:05d}.parquet"
             write_table(path, rows[begin:end])
 
-        # The allocator would keep what this task took.
+        # Arrow would keep the memory for itself.
         pa.default_memory_pool().release_unused()
 
-    def put_rows(self, kind: str, row: Ints, task: int, table: Any) -> None:
-        """Write each row of a table to the bucket of its number among all rows of the parts."""
-        self.put(kind, row // ROWS_PER_BUCKET, task, table)
-
-    def put_numbered(self, kind: str, number: Ints | Hashes, n: int, task: int, table: Any) -> None:
-        """Write each row to the bucket of its person or run, of n at most; equal ones are in one.
-
-        So each bucket is compared by itself, in bounded memory.
-        """
-        count = number.dtype.type(number_buckets(n))
-        self.put(kind, (number % count).astype(np.int64), task, table)
-
-    def buckets(self, kind: str, count: int) -> Iterator[Any]:
-        """Read the buckets that have rows, one after another; rows are in the order of tasks."""
+    def buckets(self, kind: str) -> Iterator[Any]:
+        """Read the buckets, one after another; rows are in the order of tasks."""
         import pyarrow as pa
 
-        for number in range(count):
-            # In the order of tasks; drafts of killed tasks end otherwise.
-            if paths := sorted(self.bucket(kind, number).glob("*.parquet")):
+        for folder in sorted(self.rows.glob(f"{kind}-*")):
+            paths = sorted(folder.glob("*.parquet"))  # drafts of killed tasks end otherwise
+            if paths:
                 yield pa.concat_tables(map(read_table, paths)).combine_chunks()
 
-    def count_different(self, kind: str, n: int, *columns: str) -> list[int]:
-        """Count the different numbers, of n at most; also those of two columns, and so on."""
+    def count_different(self, kind: str, *columns: str) -> list[int]:
+        """Count the different values of the first column, of the first two together, and so on.
+
+        Equal values of the first column are in one bucket.
+        """
         counts = np.zeros(len(columns), dtype=np.int64)
-        for table in self.buckets(kind, number_buckets(n)):
-            for last in range(len(columns)):
-                groups = table.group_by([*columns[: last + 1]], use_threads=False)
-                counts[last] += len(groups.aggregate([]))
+        for table in self.buckets(kind):
+            for column in range(len(columns)):
+                groups = table.group_by([*columns[: column + 1]], use_threads=False)
+                counts[column] += len(groups.aggregate([]))
         return counts.tolist()
 
 
-def scratch_root(client: "Client | None" = None) -> Path:
-    """Find the folder for scratch: Dask's, or the system's."""
-    if client is not None:
+def buckets_of_rows(row: Ints) -> Ints:
+    """Return the buckets of rows by their numbers: buckets follow in the order of rows."""
+    return row // ROWS_PER_BUCKET
+
+
+def buckets_of_numbers(number: Ints | Hashes, n: int) -> Ints:
+    """Return the buckets of people or runs, of which there are n at most.
+
+    Equal numbers are in one bucket, so each bucket can be compared alone, in bounded memory.
+    """
+    count = number.dtype.type(-(-n // NUMBERS_PER_BUCKET))
+    return (number % count).astype(np.int64)
+
+
+def scratch_roots() -> list[Path]:
+    """List the folders in which scratch may lie: the system's, and Dask's if it has one."""
+    roots = [Path(tempfile.gettempdir()).absolute()]
+    with suppress(ImportError):
         import dask.config
 
         named = dask.config.get("temporary-directory", None)
         if named is not None:
-            return Path(named).absolute()
-    return Path(tempfile.gettempdir()).absolute()
+            roots.append(Path(named).absolute())
+    return roots
+
+
+def scratch_bytes(parts_bytes: int, *, in_order: bool) -> float:
+    """Return how many bytes of scratch a run needs, about, for parts of so many bytes."""
+    return parts_bytes * (_PER_BYTE_IN_ORDER if in_order else _PER_BYTE)
 
 
 @contextmanager
 def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
-    """Make scratch of some bytes for a release; after an error, results stay for the next run."""
+    """Make the scratch folder of a release; refuse if fewer than ``size`` bytes are free.
+
+    After an error groups stay for the next run.
+    """
     name = hashlib.blake2b(out.encode(), digest_size=8).hexdigest()
     folder = root / f"trajanon-{name}{SCRATCH}"
-    scratch = Scratch(folder)
+    scratch = Scratch(folder, run=secrets.token_hex(4))
     with _locked(folder, out):
-        shutil.rmtree(scratch.rows, ignore_errors=True)  # of a run that was killed
-        free = shutil.disk_usage(folder).free
-        if free < size:
-            raise FileProblem(
-                f"{root} has {free / 1e9:.1f} GB free, and the run needs some {size / 1e9:.1f} "
-                f"GB there for scratch: {OTHER_FOLDER}"
-            )
+        _remove_originals(folder)  # of a run that was killed
+        scratch.refuse_without_room(size)
         done = False
         try:
-            scratch.rows.mkdir()
-            scratch.results.mkdir(exist_ok=True)
+            with _writing(scratch.rows):
+                scratch.rows.mkdir()
             yield scratch
             done = True
         finally:
             with ctrl_c_ignored():  # until no originals are left
-                shutil.rmtree(scratch.rows, ignore_errors=True)
-                if done or not any(scratch.results.glob("groups-*")):
+                _remove_originals(folder)
+                if done or not any(folder.glob("groups-*/*.parquet")):
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """Yield the path of a draft, which is then renamed: no reader sees a part of a file.
-
-    A task that is done twice, as its worker was lost, writes two drafts.
-    """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    if not path.parent.parent.is_dir():
-        raise FileProblem(f"a worker does not see the scratch for {path}: {OTHER_FOLDER}")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        yield draft
-        draft.replace(path)
-    except BaseException as error:
-        draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and not isinstance(error, TrajanonError):
-            reason = error.strerror or " ".join(str(error).split())[:200]
-            raise FileProblem(f"cannot write {path}: {reason}; {OTHER_FOLDER}") from error
-        raise
+def _remove_originals(folder: Path) -> None:
+    """Remove the originals of all runs."""
+    for rows in [*folder.glob("rows-*")]:
+        # A worker may still write. It finds no folder to write in once this one has another name.
+        renamed = folder / f"rows-{secrets.token_hex(4)}"
+        with suppress(OSError):
+            rows = rows.rename(renamed)
+        shutil.rmtree(rows, ignore_errors=True)
 
 
 @contextmanager
 def _locked(folder: Path, out: str) -> Iterator[None]:
     """Make a folder that its owner alone can read, and lock it."""
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    state = folder.lstat()
-    is_ours = not hasattr(os, "getuid") or state.st_uid == os.getuid()
-    if not (stat.S_ISDIR(state.st_mode) and is_ours and not state.st_mode & 0o077):
-        raise FileProblem(f"{folder} is not yours alone: remove it, or {OTHER_FOLDER}")
-
-    with (folder / LOCK).open("w", encoding="utf-8") as file:
-        try:
-            lock(file)
-        except BlockingIOError as error:
-            raise FileProblem(f"another run is writing {out}: wait for it, or end it") from error
-        except OSError:  # a disk without locks
-            pass
+    with ExitStack() as closing:
+        is_there = False
+        while not is_there:
+            with _writing(folder):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _refuse_shared(folder)
+                file = closing.enter_context((folder / LOCK).open("a", encoding="utf-8"))
+            try:
+                lock(file)
+            except BlockingIOError as error:
+                raise FileProblem(
+                    f"another run is writing {out}: wait for it, or end it"
+                ) from error
+            except OSError:  # a disk without locks
+                pass
+            # A run that ended, or `clean`, may have removed the folder before it was locked.
+            is_there = os.fstat(file.fileno()).st_nlink > 0
         yield
 
 
-def keep_results(scratch: Scratch, request: Mapping[str, object]) -> None:
-    """Keep the results of an earlier run with the same request; remove others."""
-    request_file = scratch.folder / _REQUEST
-    request_json = json.dumps(request, default=str)
-    searched_shards = sum(1 for _ in scratch.results.glob("groups-*"))
-    if request_file.is_file() and request_file.read_text(encoding="utf-8") == request_json:
-        if searched_shards:
-            _LOG.info("continuing: %d shards were searched before", searched_shards)
-        return
+def _refuse_shared(folder: Path) -> None:
+    """Refuse a folder that others own, or may read."""
+    state = folder.lstat()
+    is_ours = not hasattr(os, "getuid") or state.st_uid == os.getuid()
+    if not (stat.S_ISDIR(state.st_mode) and is_ours and not state.st_mode & 0o077):
+        raise FileProblem(f"{folder} is not yours alone: remove it, or {SCRATCH_ADVICE}")
 
+
+def for_request(scratch: Scratch, request: Mapping[str, object]) -> Scratch:
+    """Return scratch with the groups that an earlier run found for an equal request.
+
+    Groups of other requests are removed.
+    """
+    request_json = json.dumps(request, default=str)
+    digest = hashlib.blake2b(request_json.encode(), digest_size=8).hexdigest()
+    scratch = scratch._replace(request=digest)
+
+    groups_of_all = {*scratch.folder.glob("groups-*")}
+    others = groups_of_all - {scratch.groups_of_shards}
+    for groups in others:
+        shutil.rmtree(groups, ignore_errors=True)
+
+    searched_shards = len([*scratch.groups_of_shards.glob("*.parquet")])
     if searched_shards:
+        _LOG.info("continuing: %d shards were searched before", searched_shards)
+    elif others:
         _LOG.info(
             "an earlier run had other data, options or another key: this one starts from the "
             "beginning"
         )
-    shutil.rmtree(scratch.results)
-    scratch.results.mkdir()
-    request_file.write_text(request_json, encoding="utf-8")
+    return scratch
 
 
-def remove_scratch(root: Path) -> dict[Path, str]:
+def remove_scratch() -> dict[Path, str]:
     """Remove scratch that killed or stopped runs left; return why each stays, or ""."""
-    return {folder: remove_abandoned(folder, folder) for folder in sorted(root.glob(_NAMES))}
+    folders = [folder for root in scratch_roots() for folder in root.glob(_FOLDER_PATTERN)]
+    return {folder: remove_abandoned(folder, folder) for folder in sorted({*folders})}
 
 
-def row_buckets(n: int) -> int:
-    """Count the buckets of n rows, or of their lines."""
-    return -(-n // ROWS_PER_BUCKET)
-
-
-def number_buckets(n: int) -> int:
-    """Count the buckets of n people or runs."""
-    return -(-n // NUMBERS_PER_BUCKET)
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Name a path of scratch in errors of writing it, and what helps."""
+    try:
+        yield
+    except TrajanonError:
+        raise
+    except OSError as error:
+        reason = error.strerror or " ".join(str(error).split())[:200]
+        raise FileProblem(f"cannot write {path}: {reason}; {SCRATCH_ADVICE}") from error
 
 
 def write_table(path: Path, table: Any) -> None:
-    """Write a table to scratch: it is whole or not there."""
+    """Write a table to scratch: no reader sees a part of it."""
     import pyarrow.parquet as pq
 
-    with written(path) as draft:
-        pq.write_table(
-            table,
-            draft,
-            row_group_size=max(len(table), 1),
-            compression="zstd",
-            write_statistics=False,
-            write_page_checksum=True,
-        )
+    # The folder of a bucket is made by its first task, that of the run is there.
+    if not path.parent.parent.is_dir():
+        raise FileProblem(f"a worker does not see the scratch for {path}: {SCRATCH_ADVICE}")
+
+    # A task that is done twice, as its worker was lost, writes two drafts.
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with _writing(path):
+        try:
+            path.parent.mkdir(exist_ok=True)
+            pq.write_table(
+                table,
+                draft,
+                row_group_size=max(len(table), 1),
+                compression="zstd",
+                write_statistics=False,
+                write_page_checksum=True,
+            )
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def read_table(path: Path) -> Any:

@@ -23,8 +23,13 @@ from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended
-from trajanon.shards.parts_table import Part, PartsTable
-from trajanon.shards.scratch_and_resume import read_table, write_table
+from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.scratch_and_resume import (
+    buckets_of_numbers,
+    buckets_of_rows,
+    read_table,
+    write_table,
+)
 from trajanon.shards.survey_and_cuts import placed_rows_of
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
@@ -42,34 +47,33 @@ class ShardRows(NamedTuple):
     trajectories: Trajectories
 
 
-def write_part(table: PartsTable, part: Part) -> Ints:
+def write_part(table: PartsTable, number: int) -> Ints:
     """Write the rows of a part by shard; count those of each."""
     import pyarrow as pa
 
-    where = table.where(part)
-    with table.file.part(part.number) as file:
-        points = read_points(where, file)
-        person = table.people(where, part.first, file).person
-        rows, _ = placed_rows_of(table, part, file, points, person)
-        columns = file.read(table.columns)
+    with table.file.part(number) as part:
+        points = read_points(part.where, part)
+        person = table.people(part).person
+        rows, _ = placed_rows_of(table, part, points, person)
+        columns = part.read(table.columns_to_copy)
     shard = np.searchsorted(table.cuts, rows.key, side="right")
 
-    number = np.arange(part.first, part.first + part.n)
-    columns = columns.append_column(_ROW, pa.array(number))
+    row_number = np.arange(part.first_row, part.first_row + part.n)
+    columns = columns.append_column(_ROW, pa.array(row_number))
     columns = columns.append_column(_PERSON, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
-    table.scratch.put("shard", shard, part.number, columns)
+    table.scratch.put("shard", shard, number, columns)
     return np.bincount(shard, minlength=table.shards)
 
 
 def read_shard(table: PartsTable, shard: int) -> ShardRows:
     """Read the rows of a shard: a range of the parts, or what was written of each part."""
     where = table.folder
-    if table.ranges_can_be_read:
+    if table.shards_are_ranges:
         first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
         number = np.arange(first, end)
-        person = table.people(where, first, file).person.view(np.int64)
+        person = table.people(file).person.view(np.int64)
     else:
         # What the parts gave to this shard is a folder of parts, too.
         with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
@@ -77,7 +81,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         number, person = (numbers[name].to_numpy() for name in (_ROW, _PERSON))
 
     points, tracks, times = read_rows(
-        where, file, tracks=table.plan.release.align, times=table.timed
+        where, file, tracks=table.plan.release.align, times=table.needs_times
     )
     trajectories = Trajectories(
         points,
@@ -236,8 +240,8 @@ def _write_lines(
     start = groups.starts_of_all
     if start is not None:
         columns["start"] = start
-    table.scratch.put_rows("members", rows.number, shard, pa.table(columns))
+    table.scratch.put("members", buckets_of_rows(rows.number), shard, pa.table(columns))
 
     person = np.unique(rows.person[released])
-    people_table = pa.table({"person": person})
-    table.scratch.put_numbered("people", person, table.file.n, shard, people_table)
+    bucket = buckets_of_numbers(person, table.file.n)
+    table.scratch.put("people", bucket, shard, pa.table({"person": person}))

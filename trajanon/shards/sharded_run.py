@@ -1,11 +1,11 @@
 """A table beyond memory, step by step: look, write by shard, search, write lines, merge, report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -34,7 +34,7 @@ from trajanon.release.report import (
 from trajanon.release.report_files import digest_of_file
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
-from trajanon.shards.scratch_and_resume import keep_results
+from trajanon.shards.scratch_and_resume import for_request, scratch_bytes
 from trajanon.shards.shard_search import (
     GroupsFound,
     ShardFigures,
@@ -49,6 +49,14 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
+class Drafts(NamedTuple):
+    """Where a release in parts is written."""
+
+    parts: Folder
+    report: Path
+    members: Path  # the table beside the report of a release in shards
+
+
 def release_in_shards(
     table: PartsTable,
     states: Mapping[str, str],
@@ -56,8 +64,7 @@ def release_in_shards(
     capacity: int,
     client: "Client | None",
     progress: Progress,
-    out: Folder,
-    members: Path,
+    drafts: Drafts,
 ) -> Report:
     """Write a release, and which row is on which line; return its report.
 
@@ -66,8 +73,9 @@ def release_in_shards(
     """
     since = perf_counter()
     refuse_attribution(table.origin.attribution)
-    table = _split(table, shards, capacity, client, progress)
-    keep_results(table.scratch, _request_of(table, states, shards))
+    table = _split(table, states, shards, capacity, partial(each_done, client, progress))
+    request = _request_of(table, states, shards)
+    table = replace(table, scratch=for_request(table.scratch, request))
     read = Stage("reading", None, perf_counter() - since)
 
     do_each = partial(each_done, client, progress)
@@ -95,16 +103,19 @@ def release_in_shards(
         widths=widths,
         stages=(read, searched),
     )
-    return _merged(table, figures, written, progress, out, members)
+    return _merged(table, figures, written, progress, drafts)
 
 
 def _split(
-    table: PartsTable, shards: int, capacity: int, client: "Client | None", progress: Progress
+    table: PartsTable,
+    states: Mapping[str, str],
+    shards: int,
+    capacity: int,
+    do_each: Callable[..., Any],
 ) -> PartsTable:
     """Split a table into shards; write their rows, unless each is a range of rows of the parts."""
-    do_each = partial(each_done, client, progress)
-    parts = table.parts
-    largest = max(part.n for part in parts)
+    parts = range(len(table.file.parts))
+    largest = max(part.n for part in table.file.parts)
     if largest > capacity:
         raise BadInput(
             f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} "
@@ -115,9 +126,12 @@ def _split(
     surveys = do_each("Reading parts", partial(read_part, table, step), parts)
     table = surveyed(table, shards, step, surveys)
 
-    if table.ranges_can_be_read:
+    if table.shards_are_ranges:
         rows_of_shard = np.diff(table.borders)
     else:
+        if table.file.in_order:  # which promised to need less
+            size = scratch_bytes(table.folder.size(states), in_order=False)
+            table.scratch.refuse_without_room(size)
         rows_by_part = do_each("Writing shards", partial(write_part, table), parts)
         rows_of_shard = np.sum(rows_by_part, axis=0)
     largest_shard = rows_of_shard.max()
@@ -149,8 +163,7 @@ def _merged(
     figures: Figures,
     shards: Sequence[ShardFigures],
     progress: Progress,
-    out: Folder,
-    members: Path,
+    drafts: Drafts,
 ) -> Report:
     """Merge the lines of all shards into the parts of the release, and report them."""
     plan = table.plan
@@ -164,12 +177,12 @@ def _merged(
     knows_people = table.knows_people
     attribution = attribution_of(origin, sum(shard.on_roads for shard in shards))
     words = released_words(plan, attribution, counts_people=knows_people)
-    counted = write_release(table, words, out, progress)
-    write_members(table, counted.second_rows, members)
+    counted = write_release(table, words, drafts.parts, progress)
+    write_members(table, counted.second_rows, drafts.members)
 
     people = None
     if knows_people:
-        (people,) = table.scratch.count_different("people", table.file.n, "person")
+        (people,) = table.scratch.count_different("people", "person")
     n = sum(shard.released for shard in shards)
     slid = sum(shard.slid for shard in shards)
     rows_are = plan.release.rows
@@ -191,7 +204,7 @@ def _merged(
         departures=None if plan.timing is None else counted.departures,
     )
     report = report_of(k, plan, origin, totals, figures)
-    return structs.replace(report, shards=len(shards), members=digest_of_file(members))
+    return structs.replace(report, shards=len(shards), members=digest_of_file(drafts.members))
 
 
 def _public_widths(shards: Sequence[GroupsFound]) -> PublicWidths:

@@ -14,8 +14,8 @@ from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import Part, PartsTable, PlacedRows, SharedRuns
-from trajanon.shards.scratch_and_resume import number_buckets, row_buckets
+from trajanon.shards.parts_table import PartsTable, PlacedRows, SharedRuns
+from trajanon.shards.scratch_and_resume import ROWS_PER_BUCKET, buckets_of_numbers
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
@@ -42,16 +42,16 @@ class PartSurvey(NamedTuple):
 
 
 def placed_rows_of(
-    table: PartsTable, part: Part, file: ParquetParts, points: Floats, person: Hashes
+    table: PartsTable, part: ParquetParts, points: Floats, person: Hashes
 ) -> tuple[PlacedRows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
     # Of parts in order, the row's number is its place on the curve; else that of its middle point.
-    row_number = np.arange(part.first, part.first + part.n)
+    row_number = np.arange(part.first_row, part.first_row + part.n)
     key = row_number
-    if not table.in_order:
+    if not table.file.in_order:
         key = keys_on_curve(points[:, points.shape[1] // 2], row_number)
     rows = PlacedRows(points[:, 0].astype(np.float32), key, person)
-    run = table.runs(part, file)
+    run = table.runs(part)
     if run is None:
         return rows, None
 
@@ -62,32 +62,32 @@ def placed_rows_of(
     return rows, run
 
 
-def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
+def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     """Survey a part: every row whose number in the table is a multiple of ``step`` is sampled.
 
     Names of people and runs go to scratch, where all parts' can be compared.
     """
     import pyarrow as pa
 
-    with table.file.part(part.number) as file:
-        trajectories = table.read(part, file)
-        people = table.people(table.where(part), part.first, file)
-        rows, run = placed_rows_of(table, part, file, trajectories.points, people.person)
+    with table.file.part(number) as part:
+        trajectories = table.read(part)
+        people = table.people(part)
+        rows, run = placed_rows_of(table, part, trajectories.points, people.person)
     n = table.file.n
     if table.knows_people:
         # Both are hashes, mostly equal: their difference is mostly 0, and takes little room.
         spelling = people.name ^ people.person
         pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
         names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
-        table.scratch.put_numbered("names", pairs[:, 0], n, part.number, names)
+        table.scratch.put("names", buckets_of_numbers(pairs[:, 0], n), number, names)
     if run is not None:
         runs, first, count = np.unique(run, return_index=True, return_counts=True)
         last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]  # found from behind
         columns = {"run": runs, "key": rows.key[first], "rows": count}
-        columns |= {"first": part.first + first, "last": part.first + last}
-        table.scratch.put_numbered("runs", runs, n, part.number, pa.table(columns))
+        columns |= {"first": part.first_row + first, "last": part.first_row + last}
+        table.scratch.put("runs", buckets_of_numbers(runs, n), number, pa.table(columns))
 
-    sampled = np.arange(part.first, part.first + part.n) % step == 0
+    sampled = np.arange(part.first_row, part.first_row + part.n) % step == 0
     ends = None
     if trajectories.times is not None:
         ends = EndsSeen.of(trajectories.times[:, [0, -1]])
@@ -136,7 +136,7 @@ def surveyed(
         sample = shared_runs.with_runs_together(sample, np.concatenate(runs))
 
     # Lines go to buckets by the latitude of their start, about equally many to each.
-    count = row_buckets(n)
+    count = -(-n // ROWS_PER_BUCKET)
     latitudes = sample.start[:, 0].astype(np.float64)
     return replace(
         table,
@@ -162,7 +162,7 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
         assert owners is not None
         return replace(table, owners=owners, provenance=provenance), len(np.unique(owners))
 
-    people, names = table.scratch.count_different("names", table.file.n, "person", "spelling")
+    people, names = table.scratch.count_different("names", "person", "spelling")
     if "subject" in table.file.schema_arrow.names:
         found = Identities(None, None, merged=Merged(names=names - people))
     else:  # recordings alone have names: each counts as a subject
@@ -176,7 +176,7 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
     """Find runs with rows in several parts; and whether all runs have their rows side by side."""
     shared: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
     are_ranges = True
-    for bucket in table.scratch.buckets("runs", number_buckets(table.file.n)):
+    for bucket in table.scratch.buckets("runs"):
         # A run has a row for each part with rows of it, of which the first has its key.
         rows = bucket.to_pandas().sort_values(["run", "first"])
         runs = rows.groupby("run").agg({"first": "min", "last": "max", "rows": "sum"})
@@ -192,7 +192,7 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
 def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
     """Find how coordinates are spread, and times released."""
     n = table.file.n
-    share = np.array([part.n for part in table.parts]) / n
+    share = np.array([part.n for part in table.file.parts]) / n
     means = np.stack([part.mean for part in surveys])
     squares = np.sum([part.squares for part in surveys], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)

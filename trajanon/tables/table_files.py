@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trajanon.common.arrays import DataFrame
 from trajanon.common.csv_separators import separator_named_by, separator_of
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
@@ -26,8 +27,6 @@ from trajanon.tables.cell_numbers import Cells, Numbers, is_missing, read_number
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from trajanon.files.data_frames import DataFrame
 
 FORMATS = (".csv", ".parquet")
 _ROWS_TO_JUDGE = 100  # whether the first line is a row
