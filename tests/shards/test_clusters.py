@@ -127,7 +127,7 @@ def test_tasks_have_names_on_the_dashboard(client: Client) -> None:
         keys = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
         seen.update(keys)
 
-    each_done(client, look, "Trying", partial(pow, 2), [1, 2, 3])
+    list(each_done(client, look, "Trying", partial(pow, 2), [1, 2, 3]))
     assert "pow" in seen
 
 
@@ -149,7 +149,7 @@ def test_without_workers_a_run_waits_and_ends(caplog: pytest.LogCaptureFixture) 
             client.wait_for_workers(1, timeout=60)
             Timer(0.5, worker.kill).start()
             with pytest.raises(ServerProblem, match="there were no workers for 1 s: start some"):
-                each_done(client, silent, "Waiting", time.sleep, [60])
+                list(each_done(client, silent, "Waiting", time.sleep, [60]))
     assert any("no workers yet: waiting" in message for message in caplog.messages)
 
 
@@ -166,9 +166,9 @@ def refuse(_: int) -> None:
 def test_what_a_task_refuses_is_refused(client: Client) -> None:
     for team in (None, client):
         with pytest.raises(FileProblem, match="cannot read this"):
-            each_done(team, silent, "Trying", refuse, [1, 2])
+            list(each_done(team, silent, "Trying", refuse, [1, 2]))
     with pytest.raises(ServerProblem, match=r"the cluster failed: No module .*have trajanon"):
-        each_done(client, silent, "Trying", lack, [1])
+        list(each_done(client, silent, "Trying", lack, [1]))
 
 
 @pytest.fixture

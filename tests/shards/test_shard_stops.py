@@ -45,7 +45,7 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
     caplog.set_level(logging.INFO)  # how long the new worker takes to start is another matter
     with connected("local:1") as client:
         (process,) = each_done(client, silent, "Asking", interrupt_oneself, [1])
-        assert each_done(client, silent, "Asking", process_of, [1]) == [process]
+        assert [*each_done(client, silent, "Asking", process_of, [1])] == [process]
 
     # Another one: what a lost worker did is done again.
     with connected("local:1") as client:
@@ -53,11 +53,11 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
         (first,) = each("Asking", process_of, [1])
         (second,) = each("Dying", die_once, [str(tmp_path / "flag")])
         assert first != second
-        assert each("Asking", interrupt_oneself, [1]) == [second]  # which goes on
+        assert [*each("Asking", interrupt_oneself, [1])] == [second]  # which goes on
         # Dask would warn of what is large.
-        assert each("Counting", len, [bytes(11_000_000)]) == [11_000_000]
+        assert [*each("Counting", len, [bytes(11_000_000)])] == [11_000_000]
         with pytest.raises(ValueError, match="this is no number"):
-            each("Refusing", refuse, [1])
+            list(each("Refusing", refuse, [1]))
     assert capfd.readouterr() == ("", "")
 
 
