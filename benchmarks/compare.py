@@ -31,12 +31,12 @@ from trajanon.common.errors import TrajanonError
 from trajanon.data import sample
 from trajanon.evaluation.audit import Audit, MatchName, audit, audit_with_report, ends_of_the_scale
 from trajanon.evaluation.comparison_page import figure_of
-from trajanon.evaluation.errors_of_tasks import TASKS
 from trajanon.evaluation.holdout_and_membership import Holdout, measured_halves, published_halves
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.recordings import Originals
+from trajanon.evaluation.usefulness_for_tasks import TASKS
 from trajanon.extract import extract, roads_to_follow
-from trajanon.release.report import report_beside
+from trajanon.release.report_files import report_beside
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -111,7 +111,7 @@ def shortest(trips: Trajectories, out: str, roads: str | None = None) -> None:
 def _lay_on_roads(lines: Floats, ends: Floats, roads: str) -> None:
     """Put the shortest way between both ends in place of each line that has one."""
     net = roads_to_follow(Path(roads), "car").network
-    is_open, is_open_backward = net.open[net.street].T
+    is_open, is_open_backward = net.may_go[net.street].T
     begin = np.append(net.tail[is_open], net.head[is_open_backward])
     end = np.append(net.head[is_open], net.tail[is_open_backward])
     metres = np.append(net.length[is_open], net.length[is_open_backward])

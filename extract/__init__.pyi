@@ -2,8 +2,8 @@ from .earth.area import Box as Box
 from .earth.area import Region as Region
 from .earth.area import read_outline as read_outline
 from .earth.hidden_places import hidden as hidden
-from .earth.osm_boundaries import boundary as boundary
-from .earth.osm_roads import roads_to_follow as roads_to_follow
+from .earth.osm_file_boundaries import boundary as boundary
+from .earth.osm_file_roads import roads_to_follow as roads_to_follow
 from .extraction import extract as extract
 from .extraction import extract_to as extract_to
 from .extraction import traces as traces

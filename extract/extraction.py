@@ -19,7 +19,7 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
-from trajanon.extract.sources import files, osm_api
+from trajanon.extract.sources import files, osm_api_download
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.gpx import FROM_OSM
@@ -223,8 +223,8 @@ def _planned(
     elif region is None:
         raise BadInput(f"name an area: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
-        boxes = osm_api.boxes_of(region)
-        traces_by_file = osm_api.traces_of_boxes(
+        boxes = osm_api_download.boxes_of(region)
+        traces_by_file = osm_api_download.traces_of_boxes(
             boxes, reading, url=reads.api_url, max_pages=reads.max_pages, progress=progress
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import shapely
 
+from trajanon.common.arrays import DataFrame
 from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.sources.column_roles import known_as
@@ -17,7 +18,7 @@ from trajanon.extract.sources.rows_to_traces import FIRST_ROWS
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import cut
 from trajanon.extract.why_dropped import sentences
-from trajanon.files.data_frames import DataFrame, to_pandas
+from trajanon.files.data_frames import to_pandas
 from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:

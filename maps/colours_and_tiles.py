@@ -1,11 +1,8 @@
 """The colours of lines and cells on maps and in figures, and the street map beneath them."""
 
-from typing import TYPE_CHECKING
+import folium
 
 from trajanon.common.errors import BadInput
-
-if TYPE_CHECKING:
-    import folium
 
 STREET_MAP = "OpenStreetMap"
 """The tiles under a map, unless others are named."""
@@ -18,10 +15,8 @@ RAMP = ("#fed976", "#feb24c", "#fd8d3c", "#fc4e2a", "#e31a1c", "#bd0026", "#8000
 """From few to many: Brewer's YlOrRd."""
 
 
-def add_street_map(drawn: "folium.Map", tiles: str) -> None:
+def add_street_map(drawn: folium.Map, tiles: str) -> None:
     """Put tiles under a map: a name that folium knows, or the address of a server."""
-    import folium
-
     try:
         street_map = folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
     except ValueError as error:

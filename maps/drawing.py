@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import shapely
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
@@ -74,8 +75,6 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
 
 def cells_alone(cells: "GeoDataFrame") -> Drawing:
     """Draw trips by cell, the darker the more."""
-    import shapely
-
     if missing := {"cell", "trips"} - {*cells.columns}:
         raise BadInput(f"a table of cells has a column {min(missing)}: make it by streets --cells")
     # A cell that is counted in several parts of the day is drawn with all of its trips.
@@ -341,8 +340,6 @@ def steps(lines: Floats) -> list[list[int]]:
 
 def bends(lines: Iterable[Floats]) -> list[list[int]]:
     """Write lines of any number of points as `steps`, from bend to bend alone."""
-    import shapely
-
     # By Douglas and Peucker: the way that preserves topology does not end on some tiny hops.
     simplified = (
         shapely.LineString(line).simplify(_DEGREES_OF_A_BEND, preserve_topology=False)

@@ -134,7 +134,7 @@ def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def far_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lines lie farther off than trajectories are long, as those of toys do."""
-    monkeypatch.setattr("trajanon.release.release_of_groups.refuse_far", lambda *_: None)
+    monkeypatch.setattr("trajanon.release.assembled_release.refuse_far", lambda *_: None)
 
 
 @pytest.fixture

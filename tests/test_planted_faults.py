@@ -13,7 +13,7 @@ from trajanon.cli.report_tables import show_release
 from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import write_release
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 

@@ -155,7 +155,7 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
             ".txt",
         }
         assert set(names) == {one.name for one in inside.iterdir() if one.suffix in kinds}
-    assert len(listed) == 9
+    assert len(listed) == 11
     assert installed()["include-package-data"] is False
 
 

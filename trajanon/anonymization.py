@@ -6,18 +6,17 @@ from typing import SupportsIndex, Unpack
 
 import numpy as np
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import DataFrame, dense
 from trajanon.common.declared_options import (
-    EFFORTS,
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     takes_settings,
 )
+from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.files.data_frames import DataFrame
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import measured, regrouped
@@ -25,15 +24,15 @@ from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import begins_hot, may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
-from trajanon.release.mending import mend
+from trajanon.release.assembled_release import assembled
+from trajanon.release.lines_of_groups import TrajectoryGroups
+from trajanon.release.mend_wide_groups_and_ends import mend
 from trajanon.release.one_line_each_or_days import OneEach, one_each, trips_or_days
 from trajanon.release.people_left import drives_and_people_followed
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
-from trajanon.release.release_of_groups import assembled
 from trajanon.release.report import Choice, Mended, digest_of
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import days_by_trips
 from trajanon.trajectories.release_timing import search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories

@@ -7,8 +7,10 @@ north of the middle of the sample's box, speeds are metres a second.
 import heapq
 import math
 import random
+import tomllib
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
+from pathlib import Path
 from typing import NamedTuple
 
 from scipy.spatial import cKDTree
@@ -19,8 +21,8 @@ Curve = Callable[[float], Point]  # a place for each share of the curve, from 0 
 HALF_EAST, HALF_NORTH = 5400.0, 7200.0  # metres; the city is larger than the box
 BLOCK = 235.0  # metres from one street of the grid to the next
 VERTEX = 25.0  # metres between two points of an avenue
-PARKS = ((2050.0, 1750.0, 520.0, 700.0), (-1450.0, 2700.0, 300.0, 330.0))
-"""Ellipses: metres east and north of the middle, and their half axes."""
+PLACES = tomllib.loads(Path(__file__).with_name("city.toml").read_text("utf-8"))
+"""Parks, avenues, hubs and homes of the city."""
 
 
 class Dice(random.Random):
@@ -147,31 +149,15 @@ def _bow(start: Point, end: Point, bend: float, waves: float) -> Curve:
     return curve
 
 
-AVENUES = (
-    (_ring(3420.0, 4650.0, 0.07), 14.0),
-    (_bow((-150.0, -7200.0), (650.0, 7200.0), 320.0, 3.0), 12.5),
-    (_ring(1250.0, 1650.0, 0.04), 11.5),
-    (_bow((-5400.0, -900.0), (5400.0, 250.0), -380.0, 2.0), 12.5),
-    (_bow((-5400.0, -6500.0), (150.0, -150.0), 420.0, 1.0), 13.0),
-    (_bow((150.0, -150.0), (5400.0, 6700.0), 500.0, 1.0), 13.0),
-    (_bow((-5400.0, 5900.0), (-350.0, 1300.0), 450.0, 1.0), 12.5),
-    (_bow((800.0, -1300.0), (5400.0, -6300.0), 420.0, 1.0), 12.5),
-    (_bow((-5400.0, -3300.0), (5400.0, -3000.0), 300.0, 2.0), 11.5),
-    (_bow((-5400.0, 2600.0), (5400.0, 3300.0), -350.0, 1.6), 11.5),
-    (_bow((-2100.0, -7200.0), (-1250.0, 7200.0), -300.0, 2.4), 11.5),
-    (_bow((1900.0, -7200.0), (2450.0, 900.0), 260.0, 2.0), 11.5),
-    (_bow((1500.0, 7200.0), (2450.0, 900.0), 300.0, 1.6), 11.5),
-    (_bow((-5400.0, 700.0), (5400.0, 1250.0), 280.0, 3.0), 11.0),
-    (_bow((-5400.0, -1900.0), (5400.0, -1900.0), 250.0, 2.0), 11.0),
-    (_bow((-5400.0, 4600.0), (5400.0, 4500.0), -260.0, 3.0), 11.0),
-    (_bow((-5400.0, -4700.0), (5400.0, -4300.0), -280.0, 2.0), 11.0),
-)
+_CURVES: dict[str, Callable[..., Curve]] = {"ring": _ring, "bow": _bow}
 
 
 def build_city(dice: Dice) -> City:
     """Make up the streets."""
     city = City()
-    avenues = [Avenue(curve, speed) for curve, speed in AVENUES]
+    avenues = [
+        Avenue(_CURVES[form](*numbers), speed) for speed, form, *numbers in PLACES["avenues"]
+    ]
     grid = _grid(city, _cross(city, avenues), dice)
     for (column, row), start in grid.items():
         for step, line in (((column + 1, row), row), ((column, row + 1), column)):
@@ -234,7 +220,7 @@ def in_park(place: Point) -> bool:
     """Return whether a place lies in a park: only avenues pass, in tunnels."""
     return any(
         math.hypot((place[0] - east) / width, (place[1] - north) / height) < 1.0
-        for east, north, width, height in PARKS
+        for east, north, width, height in PLACES["parks"]
     )
 
 

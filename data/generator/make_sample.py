@@ -14,7 +14,7 @@ from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from city import City, Dice, Point, Street, build_city, in_park
+from city import PLACES, City, Dice, Point, Street, build_city, in_park
 
 SEED = 2026
 SUBJECTS, TRACES, LEGACY_POINTS = 120, 300, 420
@@ -24,15 +24,8 @@ WEST, SOUTH, EAST, NORTH = -3.7398145, 40.387613, -3.653985, 40.483515
 MIDDLE_LON, MIDDLE_LAT = (WEST + EAST) / 2.0, (SOUTH + NORTH) / 2.0
 METRES_NORTH = 111_200.0  # in a degree
 METRES_EAST = METRES_NORTH * math.cos(math.radians(MIDDLE_LAT))
-HUBS = (
-    *((300.0, -400.0), (700.0, 4300.0), (-300.0, -4300.0), (3000.0, 600.0)),
-    *((-1900.0, 3900.0), (-3100.0, -3200.0), (1500.0, -2900.0)),
-)
-HOMES = (
-    *((-2700.0, 4500.0), (-3000.0, 1000.0), (-2700.0, -3900.0), (2900.0, 4300.0)),
-    *((2600.0, -4100.0), (-2900.0, -1900.0), (2600.0, -1700.0), (-700.0, 4700.0)),
-    *((900.0, -4800.0), (-4500.0, 4900.0), (4300.0, -5000.0), (4400.0, 5500.0)),
-)
+HUBS: list[Point] = PLACES["hubs"]
+HOMES: list[Point] = PLACES["homes"]
 SUMMER = int(datetime(2026, 3, 29, 1, tzinfo=UTC).timestamp())  # when Madrid's clocks go forward
 RUSH = {False: (8.2, 0.8), True: (18.3, 1.1)}  # local hours to go out and to go home, and a spread
 AIM = 8000.0  # metres as the crow flies: a drive of two windows of 30 points

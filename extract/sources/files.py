@@ -24,12 +24,12 @@ from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.threads_and_dask import on_cluster, results_in_order
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geopackage_and_shapefile import footer_of
-from trajanon.extract.sources.osm_api import joined_traces
+from trajanon.extract.sources.osm_api_download import joined_traces
 from trajanon.extract.sources.person_by_folder import folder_of_person
 from trajanon.extract.sources.reader_sentences import refusal_of
 from trajanon.extract.sources.reading import Reading, meter
 from trajanon.extract.trace import Trace
-from trajanon.release.report import datasheet_path, report_path
+from trajanon.release.report_files import datasheet_path, report_path
 
 if TYPE_CHECKING:
     from distributed import Client

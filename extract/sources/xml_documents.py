@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from xml.parsers import expat
 
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import encoding_problem
+from trajanon.common.text_encoding import encoding_problem
 from trajanon.extract.sources.archives import DAMAGED_ZIP
 
 _LONGEST = 1 << 23  # bytes of a tag or text

@@ -14,15 +14,14 @@ import pytest
 
 import trajanon
 from trajanon.common.declared_options import (
-    EFFORTS,
     METHOD_NAMES,
     REFINEMENT_NAMES,
     AnonymizeKeywords,
-    EffortName,
     HeuristicName,
     ReleaseSettings,
     Settings,
 )
+from trajanon.common.effort_of_the_search import EFFORTS, EffortName
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from toy import commuters
 
@@ -53,3 +54,31 @@ def test_a_method_is_a_line(
     assert table["copy"]["OD 1 km"] == "0±0"
     figure = (tmp_path / "page-commuters.svg").read_text(encoding="utf-8")
     assert "3 copy" in figure
+
+
+# A street turns a corner; a car may follow it from node 1 to node 3 only.
+TOWN = """\
+n1 x2.00 y41.00
+n2 x2.01 y41.00
+n3 x2.01 y41.01
+w1 Thighway=residential,oneway=yes Nn1,n2,n3
+"""
+
+
+def test_shortest_ways_go_by_road_and_lines_without_one_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    methods = import_module("methods")
+    town = tmp_path / "town.opl"
+    town.write_text(TOWN, encoding="utf-8")
+    there = np.array([[41.0, 2.0], [41.01, 2.01]])
+    ends = np.array([there, there[::-1]])
+    straight = np.array([methods.along(way, 3) for way in ends])
+
+    lines = straight.copy()
+    methods._lay_on_roads(lines, ends, str(town))
+    # Degrees of longitude are shorter, so the middle of the way lies behind the corner.
+    assert lines[0, 1] == pytest.approx([41.00123, 2.01], abs=1e-5)
+    assert lines[0, [0, 2]] == pytest.approx(there)
+    assert np.array_equal(lines[1], straight[1])

@@ -16,7 +16,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.audit import ATTACKS, Audit, audit, audit_with_report, ends_of_the_scale
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.release.originals import matched
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 K = 4

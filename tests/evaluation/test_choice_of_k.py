@@ -17,7 +17,7 @@ from trajanon.evaluation.choice_of_k import Curve, curve, options_in
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.figures import which_k
 from trajanon.release.holder_key import key_of_trials
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 

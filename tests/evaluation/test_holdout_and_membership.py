@@ -24,7 +24,7 @@ from trajanon.evaluation.holdout_and_membership import (
     hold_out,
     measured_halves,
 )
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 
 
 def shadows_of(points: Floats, subjects: Ints, seed: int, weak: bool = True) -> Shadows:

@@ -6,7 +6,7 @@ import numpy as np
 from toy import HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.usefulness import usefulness
+from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.trajectories.clock_and_time_zones import HOUR
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.release_timing import time_errors

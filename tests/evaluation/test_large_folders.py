@@ -17,7 +17,7 @@ from trajanon.evaluation import large_folders
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.large_folders import evaluate_large, lines_near_places
 from trajanon.release.release_check import check_folders
-from trajanon.release.report import read_report
+from trajanon.release.report_files import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -19,7 +19,7 @@ from trajanon.common.errors import BadInput, FileProblem, TooFewRecords, TooFewS
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.ledger import Ledger, content_of, opened
-from trajanon.release.report import json_ready, read_report
+from trajanon.release.report_files import json_ready, read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.anonymize_one_file import anonymize_file
 from trajanon.trajectories.subjects import NAMELESS

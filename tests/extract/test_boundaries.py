@@ -9,7 +9,7 @@ from osm_xml import OsmFile
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_boundaries import boundary
+from trajanon.extract.earth.osm_file_boundaries import boundary
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from trajanon.extract import (
     traces_to_trajectories,
 )
 from trajanon.extract.earth.area import CITIES, AreaLike
-from trajanon.extract.sources import osm_api
+from trajanon.extract.sources import osm_api_download
 from trajanon.extract.traces_to_trajectories import Cutter
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories.subjects import NAMES_MERGED
@@ -99,7 +99,7 @@ def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch)
     def asked(**_: object) -> None:
         pytest.fail("the server was asked")
 
-    monkeypatch.setattr(osm_api, "NumberedPages", asked)
+    monkeypatch.setattr(osm_api_download, "NumberedPages", asked)
     with pytest.raises(BadInput):
         extract([], "madrid")
 

@@ -19,7 +19,7 @@ from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.release.originals import matched
 from trajanon.release.perturbation import PublicWidths, perturbed_times
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 

@@ -12,7 +12,7 @@ from naive_refine import Grouped, both, random_groups, search_in_blocks
 from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import Effort
+from trajanon.common.effort_of_the_search import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem, SearchLog

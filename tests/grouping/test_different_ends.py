@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.declared_options import Effort, EffortName
+from trajanon.common.effort_of_the_search import Effort, EffortName
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem

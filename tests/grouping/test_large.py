@@ -14,7 +14,7 @@ from naive_refine import Grouped
 
 from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import Effort, EffortName
+from trajanon.common.effort_of_the_search import Effort, EffortName
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.neighbours import Neighbours

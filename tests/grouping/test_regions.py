@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
 from trajanon.common.arrays import dense
-from trajanon.common.declared_options import Effort
+from trajanon.common.effort_of_the_search import Effort
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS, REGION_GROUPS, anneal_regions

@@ -11,7 +11,7 @@ from naive_sliding import room, tracks_of
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import Effort
+from trajanon.common.effort_of_the_search import Effort
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition

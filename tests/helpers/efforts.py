@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from unittest import mock
 
-from trajanon.common.declared_options import EFFORTS
+from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 
 FEW = {

@@ -29,7 +29,7 @@ from parts_of_release import write_shards
 from trajanon import anonymize, write_trajectories
 from trajanon.__main__ import main
 from trajanon.extract import extract
-from trajanon.release.report import report_path
+from trajanon.release.report_files import report_path
 from trajanon.trajectories.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from trajanon.release.report import Report, checked
+from trajanon.release.report import Report
+from trajanon.release.report_files import checked
 
 NO_ERRORS = dict.fromkeys(("mean", "median", "p95", "max"), 0.0)
 

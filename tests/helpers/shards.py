@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import part_name, write_partition, write_trajectories
-from trajanon.release.report import read_report
+from trajanon.release.report_files import read_report
 from trajanon.shards import anonymize_folders, scratch_and_resume
 from trajanon.trajectories.trajectories import Trajectories
 

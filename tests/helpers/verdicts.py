@@ -14,7 +14,7 @@ from trajanon.release.verdict import (
     SHOWS_NOTHING,
     WIDE,
 )
-from trajanon.release.verdict_findings import Share
+from trajanon.release.verdict_sentences import Share
 
 
 def left(what: str, groups: int) -> dict[str, Any]:

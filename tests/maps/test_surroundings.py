@@ -7,7 +7,7 @@ from browsing import Open, held, needs_chromium, places
 from commands import Run
 
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_roads import main_roads
+from trajanon.extract.earth.osm_file_roads import main_roads
 
 BOX = Box(-3.80, 40.30, -3.60, 40.50)
 
@@ -32,7 +32,7 @@ def test_small_roads_are_read_as_long_as_all_are_few(
 ) -> None:
     trunk, street = [[40.40, -3.70], [40.45, -3.69]], [[40.45, -3.69], [40.41, -3.68]]
     assert [road.tolist() for road in main_roads(town, BOX)] == [trunk, street]
-    monkeypatch.setattr("trajanon.extract.earth.osm_roads.MOST_POINTS_DRAWN", 3)
+    monkeypatch.setattr("trajanon.extract.earth.osm_file_roads.MOST_POINTS_DRAWN", 3)
     assert [road.tolist() for road in main_roads(town, BOX)] == [trunk]
     assert main_roads(town, Box(10.0, 10.0, 11.0, 11.0)) == []
 

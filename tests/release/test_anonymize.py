@@ -16,7 +16,7 @@ from trajanon.common.declared_options import MethodName, RefinementName, RowsNam
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, json_ready, read_report, report_path
+from trajanon.release.report_files import checked, json_ready, read_report, report_path
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")

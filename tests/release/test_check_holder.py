@@ -18,7 +18,8 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release_contents import line_keys
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, digest_of
+from trajanon.release.report import digest_of
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 

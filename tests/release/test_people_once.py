@@ -11,7 +11,7 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.release import perturbation
 from trajanon.release.originals import matched
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -15,11 +15,12 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.release_certificate import certificate
-from trajanon.evaluation.usefulness import usefulness
+from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
 from trajanon.release.public_figures import EXACT, FEW, Crowd
-from trajanon.release.report import Length, checked
+from trajanon.release.report import Length
+from trajanon.release.report_files import checked
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -12,7 +12,7 @@ import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.maps import compare, html, public
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 K = 3

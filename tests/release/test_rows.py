@@ -28,7 +28,8 @@ from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, read_rel
 from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
 from trajanon.release.originals import matched
 from trajanon.release.release import own_rows
-from trajanon.release.report import Rows, checked, report_path
+from trajanon.release.report import Rows
+from trajanon.release.report_files import checked, report_path
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

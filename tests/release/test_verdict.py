@@ -27,9 +27,10 @@ from trajanon.common.errors import BadInput
 from trajanon.evaluation import evidence
 from trajanon.release import verdict as verdicts_judged
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import InLedger, Link, checked, json_ready
+from trajanon.release.report import InLedger, Link
+from trajanon.release.report_files import checked, json_ready
 from trajanon.release.verdict import MOST_SHOWN, verdict
-from trajanon.release.verdict_findings import LABELS, WORDS, Entered, Remedy
+from trajanon.release.verdict_sentences import LABELS, WORDS, Entered, Remedy
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 

@@ -9,7 +9,7 @@ from toy import ways
 
 import trajanon
 from trajanon.release.release_words import left_out
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.release.worst_groups import leave_out_worst
 
 

@@ -15,7 +15,7 @@ from trajanon.common import threads_and_dask
 from trajanon.files.release_contents import line_keys
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.release.report import read_report
+from trajanon.release.report_files import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 
 pytestmark = pytest.mark.usefixtures("few_moves")

@@ -38,7 +38,7 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release import release
-from trajanon.release.report import read_report
+from trajanon.release.report_files import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable, PlacedRows
 from trajanon.shards.survey_and_cuts import keys_of_cuts

@@ -142,7 +142,7 @@ def _release_file(
     # As above: before drafts are made.
     from trajanon.cli.progress_bars import bars
     from trajanon.grouping.refinements.annealing import compile_ahead
-    from trajanon.release.report import report_path
+    from trajanon.release.report_files import report_path
     from trajanon.shards.anonymize_one_file import anonymize_file
 
     places = None
@@ -163,7 +163,7 @@ def _release_file(
 def _show_release(report_of_release: Mapping[str, object], out: str, report_beside: str) -> None:
     """Print what was released, where it is, and what comes next."""
     from trajanon.cli.report_tables import rows_in_words, show_path, show_release
-    from trajanon.release.report import checked
+    from trajanon.release.report_files import checked
 
     report = checked(report_of_release)
     show_release(report)

@@ -151,7 +151,7 @@ def _check_release(
 ) -> _Checked:
     """Check a release, by its file and by what stands beside it."""
     from trajanon.release.originals import matching_report
-    from trajanon.release.report import report_beside
+    from trajanon.release.report_files import report_beside
     from trajanon.release.verdict import verdict
 
     nameless = None
@@ -230,7 +230,7 @@ def _check_with_people(
     """
     from trajanon.release.originals import can_be_read_by_part
     from trajanon.release.release_check import check_folders
-    from trajanon.release.report import read_report
+    from trajanon.release.report_files import read_report
 
     if released.is_dir() and originals.is_dir() and not against:
         report = read_report(released)

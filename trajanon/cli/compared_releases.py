@@ -75,7 +75,7 @@ def _audit(
     """Audit a release, with its report if it has one and is of these originals."""
     from trajanon.cli.audit_of_other_programs import read_any
     from trajanon.evaluation.audit import audit, audit_with_report
-    from trajanon.release.report import report_beside
+    from trajanon.release.report_files import report_beside
 
     report = report_beside(path)
     if report is not None:

@@ -47,7 +47,7 @@ def evaluate(
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.publisher_and_licence import Publisher
-    from trajanon.release.report import report_path
+    from trajanon.release.report_files import report_path
 
     paths = files or [TRAJECTORIES, ANONYMIZED]
     check_page(out, "an evaluation")
@@ -93,7 +93,7 @@ def _outputs(
     page: Path, released: Path, *, with_record: bool
 ) -> tuple[Sequence[Path], Sequence[Path]]:
     """Name the files for the holder alone, and those to publish beside the release."""
-    from trajanon.release.report import datasheet_path, report_path
+    from trajanon.release.report_files import datasheet_path, report_path
 
     record = [page.with_suffix(".record.html")] if with_record else []
     private = [page, page.with_suffix(".json"), *record]
@@ -132,7 +132,7 @@ def _evaluated(
     from trajanon.evaluation.evaluation import evaluate as evaluate_in_memory
     from trajanon.evaluation.large_folders import ROWS, evaluate_large
     from trajanon.release.originals import can_be_read_by_part
-    from trajanon.release.report import read_report
+    from trajanon.release.report_files import read_report
 
     report = read_report(released)
     findings = trajanon.check(released, report.k)
@@ -189,7 +189,7 @@ def _is_ours(files: Sequence[Path], *, is_for_ours: bool, is_for_others: bool) -
 
 def _has_report(release: Path) -> bool:
     """Check whether a report stands beside a file, as beside our releases alone."""
-    from trajanon.release.report import report_path
+    from trajanon.release.report_files import report_path
 
     return report_path(release).exists()
 

@@ -34,7 +34,7 @@ def draw(
     """Draw originals and release on a map."""
     from trajanon import maps
     from trajanon.common.atomic_output import replacing
-    from trajanon.release.report import read_report, report_path
+    from trajanon.release.report_files import read_report, report_path
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
@@ -92,7 +92,7 @@ def _surroundings(
 ) -> "Surroundings":
     """Name the place of what is drawn, and read the main roads of a file there."""
     from trajanon.extract.earth.area import place_of
-    from trajanon.extract.earth.osm_roads import main_roads
+    from trajanon.extract.earth.osm_file_roads import main_roads
     from trajanon.maps import Surroundings
 
     if isinstance(shown, trajanon.ReleasedTrajectories):

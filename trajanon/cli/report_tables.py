@@ -9,7 +9,7 @@ from trajanon.common.number_text import UNITS, number_of, span
 from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
 from trajanon.release.report import Report
 from trajanon.release.verdict import Colour, Verdict, verdict
-from trajanon.release.verdict_findings import label_of, sentence_of
+from trajanon.release.verdict_sentences import label_of, sentence_of
 
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""

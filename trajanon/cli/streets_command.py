@@ -60,7 +60,7 @@ def streets(
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.counts_datasheet import counts_datasheet
     from trajanon.evaluation.page.templates import words
-    from trajanon.release.report import datasheet_path
+    from trajanon.release.report_files import datasheet_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
     from trajanon.street_counts.lines_to_count import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
@@ -115,7 +115,7 @@ def _output_files(out: Path, kind: str, parts: "tuple[DayPart, ...]") -> list[Pa
 
 def _files_of(release: Path) -> list[Path]:
     """Name a release and what may stand beside it."""
-    from trajanon.release.report import report_path
+    from trajanon.release.report_files import report_path
 
     names = ("report.json", "datasheet.md", _CERTIFICATE)
     return [release, *(report_path(release, name) for name in names)]
@@ -169,7 +169,7 @@ def _write_flows(
     from trajanon.evaluation.counts_datasheet import worth_of_flows
     from trajanon.evaluation.release_certificate import cells_for_flows
     from trajanon.extract.earth.area import read_shapes
-    from trajanon.release.report import report_path
+    from trajanon.release.report_files import report_path
     from trajanon.street_counts.od_table import zone_flows
 
     width = _metres(zones)

@@ -1,7 +1,7 @@
-"""Names for the types of arrays, and arrays of numbers that count and rank."""
+"""Names for the types of arrays and frames, and arrays of numbers that count and rank."""
 
 from collections.abc import Hashable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,14 @@ Column = NDArray[Any]
 """A column as a file has it, of any values."""
 
 Name = TypeVar("Name", bound=Hashable)
+
+
+class DataFrame(Protocol):
+    """What frames of pandas, polars, pyarrow and DuckDB have, and trajectories have not."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
 
 
 def dense(labels: Column) -> Ints:

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import (
     Any,
     Literal,
-    NamedTuple,
     ParamSpec,
     SupportsIndex,
     TypedDict,
@@ -24,6 +23,7 @@ from typing import (
     get_origin,
 )
 
+from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import BadInput, UnknownOption
 
 HEAVIEST = 1e30  # weight of a column; the squares of far heavier ones are no 32-bit floats
@@ -47,7 +47,6 @@ HeuristicName = Literal[
     "lkh",
 ]
 RefinementName = Literal["none", "anneal", "descent", "swap", "rcs"]
-EffortName = Literal["fast", "balanced", "best"]
 TimesName = Literal["of-day", "of-week", "date"]
 RowsName = Literal["subjects", "lines"]
 MissingName = Literal["refuse", "drop", "keep"]
@@ -105,22 +104,6 @@ class ReleaseKeywords(TypedDict, total=False):
 
 class AnonymizeKeywords(SearchKeywords, ReleaseKeywords):
     """The options of a release and of its search."""
-
-
-class Effort(NamedTuple):
-    """A budget in moves, never in seconds: a seed repeats a result."""
-
-    kicks_per_record: int = 0  # of a path heuristic that can use them
-    moves_per_record: int = 0  # of annealing; 0 leaves it out
-    runs: int = 1  # of annealing a table of one block of 2,500 records
-    recombined: bool = False  # whether the groups of all runs are combined in the end
-
-
-EFFORTS: dict[EffortName, Effort] = {
-    "fast": Effort(1, 0, 1, False),
-    "balanced": Effort(10, 8_000, 2, False),
-    "best": Effort(100, 40_000, 12, True),
-}
 
 
 def option(default: Any, shown: str | None = None, **limits: Any) -> Any:

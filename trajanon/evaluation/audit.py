@@ -16,11 +16,11 @@ from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nea
 from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
 from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.evaluation.errors_of_tasks import task_errors
 from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate, rate_with_interval, risk, share_of
 from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
 from trajanon.files.release_contents import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group

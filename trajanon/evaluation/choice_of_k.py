@@ -15,7 +15,8 @@ from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched
 from trajanon.release.release import Release
-from trajanon.release.report import Report, checked
+from trajanon.release.report import Report
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 KS = (2, 3, 4, 5, 8, 10, 20)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from trajanon.evaluation.audit import ATTACKS, Audit
-from trajanon.evaluation.errors_of_tasks import TASKS
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.usefulness_for_tasks import TASKS
 
 
 def page_of(audits: Sequence[Audit]) -> str:

@@ -1,19 +1,17 @@
 """Datasheet of counts: of which release they are, what they count, and how good they are."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 import trajanon
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
-from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
+from trajanon.evaluation.usefulness_of_lines import LARGEST, OD_CELLS
 from trajanon.street_counts.router_speeds import RouterSpeeds
 
-if TYPE_CHECKING:
-    from geopandas import GeoDataFrame
 
-
-def facts(table: "GeoDataFrame") -> list[str]:
+def facts(table: pd.DataFrame) -> list[str]:
     """Write what counts are of, who stands behind each, and which share of the trips they hold."""
     about = table.attrs
     covered = words("trips_counted", about=about, columns=list(table.columns))
@@ -29,7 +27,7 @@ def facts_of_speeds(speeds: RouterSpeeds, k: int | None) -> list[str]:
 
 
 def worth_of_flows(
-    table: "GeoDataFrame", cell: float | None, measured: CellsForFlows | None
+    table: pd.DataFrame, cell: float | None, measured: CellsForFlows | None
 ) -> list[str]:
     """Write how many counts between cells, or zones, are right; warn of those that are too small.
 

@@ -21,12 +21,12 @@ from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement, Noi
 from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
-from trajanon.evaluation.errors_of_tasks import task_errors
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
-from trajanon.evaluation.usefulness import usefulness
+from trajanon.evaluation.usefulness_for_tasks import task_errors
+from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import Matched, matched

@@ -15,7 +15,7 @@ from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
-from trajanon.evaluation import usefulness as measures
+from trajanon.evaluation import usefulness_of_lines as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack, Guessed
 from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.attacks.home_and_work import PLACE
@@ -34,7 +34,7 @@ from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
-from trajanon.release.verdict_findings import Finding, label_of, sentence_of
+from trajanon.release.verdict_sentences import Finding, label_of, sentence_of
 from trajanon.street_counts.street_usefulness import StreetUsefulness
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION

@@ -56,7 +56,6 @@ def evaluate_large(
     *,
     subjects_exact: bool,
     publisher: Publisher | None = None,
-    seed: int = 0,
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure as `evaluate` does: what is counted of all rows, what is attacked of a sample."""
@@ -72,16 +71,16 @@ def evaluate_large(
     subjects = seen.subjects
     read_rows = partial(_read_rows, originals, released, report, rows)
 
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     is_sampled = lines_near_places(lines.middles, seen.group_sizes, random)[rows.line]
     sample = read_rows(is_sampled)
-    habits = _habits_of_people(seen, report, read_rows, random, seed)
+    habits = _habits_of_people(seen, report, read_rows, random)
     followed = people_followed(seen, departure_days(ends))
     drives = {}  # how many people are left on all lines of a drive
     if rows.run is not None:
         drives = drives_left(seen.labels, rows.run[rows.released], subjects, report.k)
 
-    evaluation = measured(sample, report, seed=seed, progress=progress)
+    evaluation = measured(sample, report, seed=0, progress=progress)
     return replace(
         evaluation,
         file=released.name,
@@ -136,7 +135,6 @@ def _habits_of_people(
     report: Report,
     read_rows: Callable[[Bools], Matched],
     random: np.random.Generator,
-    seed: int,
 ) -> Guessed | None:
     """Guess trips by others of the same person, of people who are drawn from those with several."""
     # As many of them, in the order in which they are drawn, as have `ROWS` originals together.
@@ -146,7 +144,7 @@ def _habits_of_people(
     is_drawn = np.isin(seen.owners, drawn[np.cumsum(rows_of_person[drawn]) <= ROWS])
     if not is_drawn.any():
         return None
-    return other_trips(published(read_rows(is_drawn), report), seed=seed)
+    return other_trips(published(read_rows(is_drawn), report))
 
 
 def _read_rows(

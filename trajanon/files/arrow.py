@@ -6,26 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import encoding_problem, regular
+from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+from trajanon.common.text_encoding import encoding_problem
 
 
-def opened_parquet(path: Path) -> "pa.NativeFile":
+def opened_parquet(path: Path) -> pa.NativeFile:
     """Open a file that Arrow reads without Python."""
-    import pyarrow as pa
-
     # Arrow reads in threads of its own. One that lets go of a file object of Python's while the
     # interpreter ends takes the process with it (exit code 134), although all was read.
     with regular(path).open("rb"):
@@ -35,8 +33,6 @@ def opened_parquet(path: Path) -> "pa.NativeFile":
 @contextmanager
 def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]) -> Iterator[None]:
     """Raise in one sentence what keeps a file from being read; ``errors`` beside Arrow's."""
-    import pyarrow as pa
-
     try:
         yield
     except TrajanonError:
@@ -55,33 +51,29 @@ def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]
 
 
 @contextmanager
-def parquet(path: Path) -> Iterator["pq.ParquetFile"]:
+def parquet(path: Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
     with reading(path), opened_parquet(path) as stream:
         yield parquet_file(stream, path)
 
 
-def parquet_file(stream: object, source: object) -> "pq.ParquetFile":
+def parquet_file(stream: object, source: object) -> pq.ParquetFile:
     """Return the Parquet file in a stream, whose pages are compared with their checksums."""
-    import pyarrow.parquet as pq
-
     # With a buffer it would keep all that it has read.
     file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
     refuse_doubles(file.schema_arrow, source)
     return file
 
 
-def refuse_doubles(schema: "pa.Schema", source: object) -> None:
+def refuse_doubles(schema: pa.Schema, source: object) -> None:
     """Refuse columns with equal names: a request for one would be ambiguous."""
     name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
     if count > 1:
         raise BadInput(f"{source} has two columns {name!r}; rename one of them")
 
 
-def frame(table: "pa.Table | pa.RecordBatch", source: object, **options: bool) -> pd.DataFrame:
+def frame(table: pa.Table | pa.RecordBatch, source: object, **options: bool) -> pd.DataFrame:
     """Read a table or batch as numbers, texts, times, truths and lists of these."""
-    import pyarrow as pa
-
     columns = []
     for name, written in zip(table.schema.names, table.columns, strict=True):
         with reading(f"the column {name!r} of {source}", "numbers or UTF-8 text"):
@@ -102,10 +94,8 @@ def frame(table: "pa.Table | pa.RecordBatch", source: object, **options: bool) -
     return read
 
 
-def sound(column: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+def sound(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Convert a column to one of a few types with plain values, and check that it is sound."""
-    import pyarrow as pa
-
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
     if pa.types.is_dictionary(column.type):  # where Arrow takes what is missing for the last value
@@ -128,10 +118,8 @@ def sound(column: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
     return column
 
 
-def _with_large_texts(codes: "pa.DictionaryArray") -> "pa.DictionaryArray":
+def _with_large_texts(codes: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return codes of texts, as polars has them, with texts of another layout."""
-    import pyarrow as pa
-
     texts = codes.dictionary.cast(pa.large_string())
     return pa.DictionaryArray.from_arrays(codes.indices, texts)
 
@@ -147,37 +135,30 @@ def rows_of_size(values: Floats, sizes: Ints, size: int) -> Floats:
     return rows
 
 
-def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> "pa.LargeListArray":
+def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> pa.LargeListArray:
     """Write lists of numbers, one after another, as a column."""
-    import pyarrow as pa
-
     return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(size)), pa.array(values))
 
 
-def column_of_rows(rows: Floats | Ints | Hashes) -> "pa.LargeListArray":
+def column_of_rows(rows: Floats | Ints | Hashes) -> pa.LargeListArray:
     """Write the rows of an array as lists of as many numbers, as a column."""
     flat = rows.reshape(len(rows), -1)
     return column_of_lists(flat.ravel(), np.full(len(flat), flat.shape[1]))
 
 
-def holds_lists(column_type: "pa.DataType") -> bool:
+def holds_lists(column_type: pa.DataType) -> bool:
     """Check whether a column of this type holds lists of numbers."""
-    import pyarrow as pa
-
     if not pa.types.is_list(column_type) and not pa.types.is_large_list(column_type):
         return False
     values = column_type.value_type
     return bool(pa.types.is_integer(values) or pa.types.is_floating(values))
 
 
-def lists_of(column: "pa.Array | pa.ChunkedArray", name: str) -> tuple[NDArray[Any], Ints]:
+def lists_of(column: pa.Array | pa.ChunkedArray, name: str) -> tuple[NDArray[Any], Ints]:
     """Read a column of lists of numbers: all values, and how many each row has; 0 without a list.
 
     Hashes stay whole numbers.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not holds_lists(column.type):
         raise BadInput(f"its column {name} holds {column.type}, and not lists of numbers")
     column = sound(column)
@@ -189,10 +170,9 @@ def lists_of(column: "pa.Array | pa.ChunkedArray", name: str) -> tuple[NDArray[A
 
 
 def geometries_of(
-    column: "pa.Array | pa.ChunkedArray", on_invalid: Literal["raise", "ignore"] = "raise"
+    column: pa.Array | pa.ChunkedArray, on_invalid: Literal["raise", "ignore"] = "raise"
 ) -> NDArray[np.object_]:
     """Read geometries in WKB."""
-    import pyarrow as pa
     import shapely
 
     if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
@@ -202,11 +182,8 @@ def geometries_of(
         return np.asarray(shapely.from_wkb(values, on_invalid=on_invalid))
 
 
-def _within_calendar(column: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+def _within_calendar(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Remove times beyond the years 1 to 9999, which no calendar of Python knows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     time_type = column.type
     if pa.types.is_timestamp(time_type) and time_type.tz is not None:
         time_type = pa.timestamp(time_type.unit, "UTC")  # whatever zone is named

@@ -1,25 +1,16 @@
 """Data frames of any library: into pandas, and back into what was given."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+from pyarrow.interchange import from_dataframe
 
 from trajanon.common.errors import BadInput
 from trajanon.files import arrow
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 WKB = "geoarrow."
 """How Arrow's names for columns of geometries begin."""
-
-
-class DataFrame(Protocol):
-    """What frames of pandas, polars, pyarrow and DuckDB have, and trajectories have not."""
-
-    @property
-    def columns(self) -> Any:
-        """The columns, or their names."""
 
 
 def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
@@ -41,8 +32,6 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
         with arrow.reading(what, "a table of geometries", ValueError):
             return geopandas.GeoDataFrame.from_arrow(table)
 
-    import pyarrow as pa
-
     binary = [
         field.name
         for field in table.schema
@@ -54,11 +43,8 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
     return plain.assign(**{name: table[name].to_pylist() for name in binary})
 
 
-def _arrow_of(frame: object) -> "pa.Table":
+def _arrow_of(frame: object) -> pa.Table:
     """Return a frame as a table of Arrow, by one of the two protocols that libraries agreed on."""
-    import pyarrow as pa
-    from pyarrow.interchange import from_dataframe
-
     try:
         if hasattr(frame, "__arrow_c_stream__"):
             return pa.table(frame)
@@ -82,7 +68,6 @@ def like(given: object, table: pd.DataFrame) -> Any:
     """
     if isinstance(given, pd.DataFrame):
         return table
-    import pyarrow as pa
 
     made = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
     library = type(given).__module__.partition(".")[0]

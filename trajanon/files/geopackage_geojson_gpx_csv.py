@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
+import shapely
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Column
@@ -47,7 +48,6 @@ GPX_HEAD = """\
 def _write_geopackage(path: Path, release: TrajectoryRows) -> None:
     """Write a release: attribution and clock describe its layer, and times are a JSON column."""
     import geopandas
-    import shapely
 
     layout = Layout.of(release)
     lines = layout.lines
@@ -87,7 +87,6 @@ def write_layer(path: Path, table: "GeoDataFrame", layer: str, description: str 
 def _read_geopackage(path: Path) -> Lines:
     """Read the lines of a release, or of the first layer of any GeoPackage."""
     import pyogrio
-    import shapely
 
     try:
         with path.open("rb") as file:

@@ -6,24 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import IO, Any, NotRequired, TypedDict
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import shapely
 
 from trajanon.common.arrays import Column, Floats, Geometries
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.trajectories.trajectories import TrajectoryRows
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from trajanon.files.parquet_parts import ParquetParts
-
 
 _MAGIC = 4  # bytes at both ends of a file; as many before the last ones say how long its footer is
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
@@ -47,19 +45,14 @@ class Geo(TypedDict):
     columns: dict[str, _Column]
 
 
-def column_of_lines(lines: Iterable[Geometries]) -> "pa.ChunkedArray":
+def column_of_lines(lines: Iterable[Geometries]) -> pa.ChunkedArray:
     """Write shapely lines, some rows at a time, as a column."""
-    import pyarrow as pa
-    import shapely
-
     chunks = [pa.array(shapely.to_wkb(batch), type=pa.binary()) for batch in lines]
     return pa.chunked_array(chunks, type=pa.binary())
 
 
-def column_of_points(points: Floats) -> "pa.ChunkedArray":
+def column_of_points(points: Floats) -> pa.ChunkedArray:
     """Write lines of as many points (lat, lon), (n, m, 2), as a column."""
-    import shapely
-
     return column_of_lines(
         shapely.linestrings(points[begin : begin + _ROWS_PER_BATCH, :, ::-1])
         for begin in range(0, len(points), _ROWS_PER_BATCH)
@@ -68,7 +61,7 @@ def column_of_points(points: Floats) -> "pa.ChunkedArray":
 
 def write_tables(
     file: IO[bytes],
-    tables: Iterable["pa.Table"],
+    tables: Iterable[pa.Table],
     metadata: Mapping[str, str],
     *,
     checksums: bool = True,
@@ -79,9 +72,6 @@ def write_tables(
 
     With a box around all, in which a column has one of each row, other programs can skip rows.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with ExitStack() as closing:
         writer = None
         for table in tables:
@@ -103,13 +93,11 @@ def write_tables(
             pa.default_memory_pool().release_unused()
 
 
-def _geo_of(schema: "pa.Schema", box: Sequence[float] | None) -> Geo:
+def _geo_of(schema: pa.Schema, box: Sequence[float] | None) -> Geo:
     """Describe the columns of geometries, as GeoParquet wants it.
 
     No "crs" means longitude and latitude on WGS 84 (OGC:CRS84).
     """
-    import pyarrow as pa
-
     columns: dict[str, _Column] = {
         field.name: {"encoding": "WKB", "geometry_types": ["LineString"]}
         for field in schema
@@ -125,7 +113,7 @@ def _geo_of(schema: "pa.Schema", box: Sequence[float] | None) -> Geo:
     return {"version": "1.1.0", "primary_column": "geometry", "columns": columns}
 
 
-def described(schema: "pa.Schema", source: object) -> Geo:
+def described(schema: pa.Schema, source: object) -> Geo:
     """Read what a file says of its geometries, of which the primary ones are there."""
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
@@ -142,8 +130,6 @@ def described(schema: "pa.Schema", source: object) -> Geo:
 @contextmanager
 def expecting_geometries(source: object) -> Iterator[None]:
     """Report in a sentence that a column of a Parquet file holds no geometries."""
-    import shapely
-
     try:
         yield
     except (ValueError, TypeError, shapely.errors.ShapelyError) as error:
@@ -166,10 +152,8 @@ def refuse_other_system(where: object, geo: Geo) -> None:
     raise BadInput(f"{where} is not in WGS 84; convert it to EPSG:4326 first")
 
 
-def written_column(path: object, file: "pq.ParquetFile | ParquetParts", name: str) -> Column | None:
+def written_column(path: object, file: pq.ParquetFile | ParquetParts, name: str) -> Column | None:
     """Read a column that holds single values; None if there is none."""
-    import pyarrow as pa
-
     if name not in file.schema_arrow.names:
         return None
     column_type = file.schema_arrow.field(name).type
@@ -181,13 +165,13 @@ def written_column(path: object, file: "pq.ParquetFile | ParquetParts", name: st
     return np.asarray(arrow.sound(file.read([name])[name]).to_numpy())
 
 
-def batches_of(file: "pq.ParquetFile | ParquetParts", name: str) -> Iterator["pa.Array"]:
+def batches_of(file: pq.ParquetFile | ParquetParts, name: str) -> Iterator[pa.Array]:
     """Read a column some rows at a time."""
     for batch in file.iter_batches(_ROWS_PER_BATCH, columns=[name]):
         yield batch[name]
 
 
-def text_of(schema: "pa.Schema", name: str) -> str | None:
+def text_of(schema: pa.Schema, name: str) -> str | None:
     """Read a text that belongs to the whole file with this schema of Arrow."""
     text = (schema.metadata or {}).get(name.encode())
     return None if text is None else text.decode("utf-8", "replace")
@@ -201,8 +185,6 @@ def write_geoparquet(path: Path, release: TrajectoryRows, first: int = 1) -> Non
 
 def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> None:
     """Write a release, or a part of one: then ids go on where the last part ended."""
-    import pyarrow as pa
-
     lines, counts, _, words = Layout.of(release)
     columns = {"id": np.arange(first, first + len(lines)), **counts}
     columns["geometry"] = column_of_points(lines.points)
@@ -214,8 +196,6 @@ def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> 
 
 def _read_lines(path: Path) -> Lines:
     """Read the lines of a release, unchecked."""
-    import shapely
-
     with arrow.parquet(path) as file:
         names = file.schema_arrow.names
         geometry = described(file.schema_arrow, path)["primary_column"]
@@ -231,7 +211,7 @@ def _read_lines(path: Path) -> Lines:
         return lines.with_words(attribution, times, clock_sentence, counted)
 
 
-def _times(file: "pq.ParquetFile | ParquetParts", n: int) -> Sequence[Column | None]:
+def _times(file: pq.ParquetFile | ParquetParts, n: int) -> Sequence[Column | None]:
     """Read the list of each of n rows; None where a column holds no lists of numbers."""
     column = file.read(["times"])["times"]
     if not arrow.holds_lists(column.type):
@@ -274,8 +254,6 @@ def _contents(path: Path) -> tuple[str, dict[str, object]]:
 
 def _schema_in(encoded: bytes) -> object:
     """Read the schema that Arrow keeps; who reads and writes a file renames elements of lists."""
-    import pyarrow as pa
-
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(encoded, validate=True)))
     if base64.b64encode(schema.serialize().to_pybytes()) != encoded:
         return encoded
@@ -291,11 +269,8 @@ def _schema_in(encoded: bytes) -> object:
     return fields, schema.metadata
 
 
-def _is_of(table: "pa.Table", column: "pq.ColumnChunkMetaData") -> bool:
+def _is_of(table: pa.Table, column: pq.ColumnChunkMetaData) -> bool:
     """Check that the statistics of a column hold values that are in it, and nothing else."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not column.is_stats_set or not column.statistics.has_min_max:
         return True
 

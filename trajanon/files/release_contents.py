@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Column, Floats, Ints, dense
@@ -181,8 +182,6 @@ class Lines:
     @classmethod
     def of(cls, geometries: NDArray[np.object_], shapes: NDArray[np.object_]) -> "Lines":
         """Make lines of shapely geometries, of which any may be None, and their bytes."""
-        import shapely
-
         coordinates = shapely.get_coordinates(geometries, include_z=shapely.has_z(geometries).any())
         if hasattr(shapely, "has_m") and shapely.has_m(geometries).any():
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
@@ -201,8 +200,6 @@ class Lines:
     @classmethod
     def of_points(cls, lines: Sequence[Floats]) -> "Lines":
         """Make lines of the longitude and latitude of their points, and perhaps a height."""
-        import shapely
-
         geometries = np.full(len(lines), None, dtype=object)
         with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
             for number, line in enumerate(lines):

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats
@@ -294,7 +295,6 @@ def _compare_contents(path: Path, rewrite: Path, release_format: ReleaseFormat) 
     """Compare what can be read in two files whose bytes differ."""
     if release_format.contents is None:
         return Comparison([_first_difference(path, rewrite)], "")
-    import pyarrow as pa
 
     try:
         library, contents = release_format.contents(path)

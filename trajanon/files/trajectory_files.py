@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import shapely
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.atomic_output import replacing
@@ -24,9 +27,6 @@ from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, identities, merged_sentences
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOPS, Trajectories
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROWS_PER_COPY = 5_000
 """Rows that are read at one time, with their tracks, where a few of them are copied."""
@@ -67,10 +67,8 @@ def write_parts(
 
 def _tables(
     parts: Iterable[Trajectories], *, with_hilbert_keys: bool = False
-) -> Iterator["pa.Table"]:
+) -> Iterator[pa.Table]:
     """Yield each part as a table; rows and runs are numbered through all parts."""
-    import pyarrow as pa
-
     rows_before = 0
     runs_before = 0
     for part in parts:
@@ -150,10 +148,8 @@ def write_partition(
             geoparquet.write_tables(file, [table], metadata, box=box, rows_per_group=group_size)
 
 
-def _tables_of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
+def _tables_of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     """Cut tables of any size anew, into tables of this number of rows; the last may have fewer."""
-    import pyarrow as pa
-
     waiting = None
     for table in tables:
         waiting = table if waiting is None else pa.concat_tables([waiting, table])
@@ -268,9 +264,6 @@ def _points_and_times(path: object, file: ParquetParts) -> Iterator[tuple[Floats
 
 def copy_rows(path: str | os.PathLike[str] | Folder, rows: Bools, copy: Path) -> None:
     """Write some rows of a file or folder, as they are, to a file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with _opened(path) as file, pq.ParquetWriter(copy, file.schema_arrow) as writer:
         begin = 0
         for batch in file.iter_batches(ROWS_PER_COPY, file.schema_arrow.names):
@@ -284,8 +277,6 @@ def copy_rows(path: str | os.PathLike[str] | Folder, rows: Bools, copy: Path) ->
 @contextmanager
 def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     """Open the file, or the parts of the folder, here or at a URL."""
-    import pyarrow as pa
-
     source = folder_or_file(path)
     if isinstance(source, Folder) and source.is_file:
         with fetched(source.url) as copy, _opened(copy) as file:
@@ -311,7 +302,7 @@ def _owners(where: object, file: ParquetParts, *, exact: bool) -> Identities:
     return owners
 
 
-def provenance_of(schema: "pa.Schema") -> dict[str, object]:
+def provenance_of(schema: pa.Schema) -> dict[str, object]:
     """Read the provenance of trajectories from the schema of their file."""
     try:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
@@ -324,7 +315,7 @@ def provenance_of(schema: "pa.Schema") -> dict[str, object]:
     return provenance
 
 
-def holds_tracks(where: object, schema: "pa.Schema") -> bool:
+def holds_tracks(where: object, schema: pa.Schema) -> bool:
     """Check whether a file has tracks, on which windows may slide."""
     return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
 
@@ -382,7 +373,7 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
     raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
 
 
-def check_schema(schema: "pa.Schema", where: object) -> None:
+def check_schema(schema: pa.Schema, where: object) -> None:
     """Refuse a file that is not GeoParquet in WGS 84."""
     if b"geo" not in (schema.metadata or {}):
         raise FileProblem(
@@ -393,8 +384,6 @@ def check_schema(schema: "pa.Schema", where: object) -> None:
 
 def read_points(where: object, file: ParquetParts) -> Floats:
     """Read the points of trajectories, (n, m, 2); refuse other geometries."""
-    import shapely
-
     geometry_column = geoparquet.described(file.schema_arrow, where)["primary_column"]
     points = list[Floats]()
     sizes = set[int]()

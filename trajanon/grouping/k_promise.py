@@ -1,4 +1,9 @@
-"""What k promises: enough records, and enough different people, in every group."""
+"""What k promises: enough records, and enough different people, in every group.
+
+Each method and refinement keeps k different subjects by itself, in its own way: `mdav_and_v_mdav`
+takes the nearest of other subjects, `optimal_cut` cuts where a group has enough, and the moves of
+kernels count people. `check_kept` counts again after each step.
+"""
 
 from typing import SupportsIndex
 
@@ -6,7 +11,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import LEAST_K, whole_number
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.common.number_text import UNITS, number_of
 from trajanon.trajectories.subjects import Nameless
 
@@ -69,6 +74,15 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
     """Count groups with fewer than k different subjects."""
     return int((subjects_per_group(labels, subjects) < k).sum())
+
+
+def check_kept(labels: Ints, subjects: Ints, k: int, step: str) -> None:
+    """Fail if a step has left a group with fewer than k different subjects.
+
+    Counted again whatever step it was: what is published rests on it.
+    """
+    if broken_promises(labels, subjects, k):
+        raise TrajanonError(f"{step} left a group of fewer than {k}; please report it")
 
 
 def member_weights(labels: Ints, subjects: Ints | None) -> Floats:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.declared_options import settings_from, takes_settings
-from trajanon.common.errors import BadInput, MergedWarning, TrajanonError, warn
+from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places
-from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
+from trajanon.grouping.k_promise import check_enough, check_k, check_kept
 from trajanon.grouping.methods.decomposition import decomposition
 from trajanon.grouping.methods.hm2_and_compression import DISTANCE_METHODS, hm2
 from trajanon.grouping.methods.mf_tsp import mf_tsp
@@ -213,9 +213,5 @@ def find_groups(problem: Problem) -> tuple[Ints, bool]:
     if log.best is not None:
         labels = dense(log.best)
 
-    # Counted again whatever method it was: what is published rests on it.
-    if broken_promises(labels, problem.subjects, problem.k):
-        raise TrajanonError(
-            f"{settings.method} left a group of fewer than {problem.k}; please report it"
-        )
+    check_kept(labels, problem.subjects, problem.k, settings.method)
     return labels, stopped

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import EFFORTS, Effort
+from trajanon.common.effort_of_the_search import EFFORTS, Effort
 from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.different_ends import Ends

@@ -12,7 +12,8 @@ from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import clock_of, different_lines
 from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.trajectory_files import read_by_part, read_ends
-from trajanon.release.report import NOT_TOGETHER, Report, digest_of, report_beside, report_path
+from trajanon.release.report import NOT_TOGETHER, Report, digest_of
+from trajanon.release.report_files import report_beside, report_path
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.files.release_contents import line_keys
+from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.report import Chains, Persons
-from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.days import day_numbers
 

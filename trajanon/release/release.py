@@ -21,7 +21,8 @@ from trajanon.common.object_stores import Folder, is_url
 from trajanon.common.plain_text import escaped_json
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
-from trajanon.release.report import Report, Rows, checked, json_ready, report_path
+from trajanon.release.report import Report, Rows
+from trajanon.release.report_files import checked, json_ready, report_path
 from trajanon.release.verdict import Verdict, verdict
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 

@@ -21,9 +21,10 @@ from trajanon.files.release_inspection import NOTHING_ELSE, inspected
 from trajanon.grouping.k_promise import broken_promises, check_k, subjects_per_group
 from trajanon.release.originals import line_summaries, matched, rows_on_lines
 from trajanon.release.release import Release, on_disk
-from trajanon.release.report import Report, read_report
+from trajanon.release.report import Report
+from trajanon.release.report_files import read_report
 from trajanon.release.verdict import groups_below_k
-from trajanon.release.verdict_findings import clause_of
+from trajanon.release.verdict_sentences import clause_of
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 

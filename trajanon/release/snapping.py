@@ -11,10 +11,11 @@ to junction; n lines of m points.
 
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely import STRtree, box, linestrings
 
 from trajanon._kernels.road_matching import (
     MatchedWays,
@@ -30,9 +31,6 @@ from trajanon.common.arrays import Bools, Floats, Ints, places_of_spans
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.release_contents import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
-
-if TYPE_CHECKING:
-    from shapely import STRtree
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -194,8 +192,6 @@ def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
 
 def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> MatchedWays:
     """Find the most likely street, and place on it, of each point of lines, (n, m, 2)."""
-    from shapely import STRtree, linestrings
-
     nodes = np.stack([network.lon, network.lat], axis=-1)
     tree = STRtree(linestrings(np.stack([nodes[network.tail], nodes[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
@@ -215,16 +211,12 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
     return ways
 
 
-def near_streets(
-    network: Network, tree: "STRtree", lines: Floats, matching: Matching
-) -> NearStreets:
+def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Matching) -> NearStreets:
     """Find the places where streets come nearest to each point of lines, (n, m, 2).
 
     The tree holds the segments of the network. A street with several bends near a point may have
     several such places.
     """
-    from shapely import box
-
     lat, lon = lines.reshape(-1, 2).T
     metres_north, metres_east = metres_of_degrees(lat).T  # of a degree
     up = matching.reach / metres_north  # degrees

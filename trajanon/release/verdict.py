@@ -13,7 +13,7 @@ from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.public_figures import rough_count
 from trajanon.release.report import Chains, Report
-from trajanon.release.verdict_findings import (
+from trajanon.release.verdict_sentences import (
     Entered,
     Finding,
     Numbers,

@@ -27,7 +27,7 @@ from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.release.ledger import Ledger
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
-from trajanon.release.report import MEMBERS, json_ready
+from trajanon.release.report_files import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.anonymize_one_file import (
     LedgerPath,

@@ -28,7 +28,8 @@ from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
-from trajanon.release.report import InLedger, Suppressed, json_ready
+from trajanon.release.report import InLedger, Suppressed
+from trajanon.release.report_files import json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -18,11 +18,11 @@ from trajanon.files.release_contents import line_keys
 from trajanon.files.trajectory_files import check_schema, read_points, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
+from trajanon.release.assembled_release import errors_of
+from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
-from trajanon.release.release_of_groups import errors_of
 from trajanon.release.report import Mended
-from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch_and_resume import (
     buckets_of_numbers,

@@ -17,9 +17,9 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import each_done
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
+from trajanon.release.assembled_release import refuse_far, released_words
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.release_of_groups import refuse_far, released_words
 from trajanon.release.report import (
     Alignment,
     Figures,
@@ -28,10 +28,10 @@ from trajanon.release.report import (
     Rows,
     Totals,
     attribution_of,
-    digest_of_file,
     report_of,
     versions,
 )
+from trajanon.release.report_files import digest_of_file
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
 from trajanon.shards.scratch_and_resume import for_request, scratch_bytes

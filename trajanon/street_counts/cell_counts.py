@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import shapely
+from geopandas import GeoDataFrame
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints, places_of_spans
@@ -22,9 +23,6 @@ from trajanon.trajectories.geodesy import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from geopandas import GeoDataFrame
-
 _PLACES_A_CELL = 4  # that are looked at in its width, along a line
 _FINEST = 10.0  # metres
 _COARSEST = 100_000.0
@@ -39,7 +37,7 @@ def cell_counts(
     grid: float | str,
     *,
     parts: Sequence[DayPart] = ALL_DAY,
-) -> "GeoDataFrame":
+) -> GeoDataFrame:
     """Count the trips that pass each cell of a grid, along lines drawn between their points.
 
     All trips that a line stands for count once in each cell that it passes, so at least the k
@@ -131,8 +129,6 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
 
 def _squares_drawn(cell: Ints, metres: float) -> tuple[list[str], NDArray[np.object_]]:
     """Return the names of square cells, which are their middles, and their polygons."""
-    import shapely
-
     middles = cell_middles(cell, metres)
     half_width = 0.5 * metres / metres_of_degrees(middles[:, 0])  # degrees, (c, 2)
     south, west = (middles - half_width).T
@@ -155,7 +151,6 @@ def _hexagons(places: Floats, resolution: int) -> Ints:
 def _hexagons_drawn(cell: Ints) -> tuple[list[str], NDArray[np.object_]]:
     """Return the names of H3's cells, and their polygons."""
     import h3.api.numpy_int as h3
-    import shapely
 
     shapes = [
         shapely.Polygon([(lon, lat) for lat, lon in h3.cell_to_boundary(number)])

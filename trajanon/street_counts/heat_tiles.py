@@ -4,18 +4,15 @@ import gzip
 import warnings
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
+from geopandas import GeoDataFrame
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.street_counts.cell_counts import cell_counts
 from trajanon.street_counts.lines_to_count import ReleasedLines
-
-if TYPE_CHECKING:
-    from geopandas import GeoDataFrame
 
 LEVELS = 5
 """Zoom levels of a heat map; at each, cells are half as wide as at the one before."""
@@ -24,7 +21,7 @@ _FINEST_ZOOM = 14
 _LARGEST = 5_000_000  # bytes that a page of a phone should have to ask for
 
 
-def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDataFrame":
+def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> GeoDataFrame:
     """Write cells of a width in metres at the finest zoom, and at each coarser one twice as wide.
 
     Returns the finest cells.
@@ -85,7 +82,7 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
 
 
 def _features_by_tile(
-    table: "GeoDataFrame", zoom: int
+    table: GeoDataFrame, zoom: int
 ) -> list[tuple[tuple[int, int], list[dict[str, object]]]]:
     """List column and row of each tile that cells touch, and its cells as features."""
     features = defaultdict[tuple[int, int], list[dict[str, object]]](list)

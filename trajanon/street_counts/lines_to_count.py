@@ -13,7 +13,8 @@ from trajanon.files.release_formats import read_release
 from trajanon.release.originals import matching_report
 from trajanon.release.release import Release
 from trajanon.release.release_check import check
-from trajanon.release.report import Report, checked, report_beside
+from trajanon.release.report import Report
+from trajanon.release.report_files import checked, report_beside
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, TrajectoryRows

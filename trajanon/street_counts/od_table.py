@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import shapely
+from geopandas import GeoDataFrame
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
@@ -16,9 +18,6 @@ from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines, lines_to_count
 from trajanon.street_counts.rounded_counts import counts_of, passages, table_of_counts
 from trajanon.trajectories.geodesy import cell_middles, cells
-
-if TYPE_CHECKING:
-    from geopandas import GeoDataFrame
 
 _NAME_COLUMNS = ("zone", "id", "name")
 _POLYGON_TYPES = (3, 6)  # of shapely: polygons, and several of them
@@ -34,10 +33,10 @@ class _ZonesOfEnds(NamedTuple):
 
 def zone_flows(
     release: ReleasedLines | Release | str | os.PathLike[str],
-    zones: Union[float, "GeoDataFrame"],
+    zones: float | GeoDataFrame,
     *,
     parts: Sequence[DayPart] = ALL_DAY,
-) -> "GeoDataFrame":
+) -> GeoDataFrame:
     """Count trips from zone to zone, from the first points of lines to their last ones.
 
     A person on two lines counts twice; behind each count are at least the k different people of
@@ -77,8 +76,6 @@ def zone_flows(
     >>> flows[["from_zone", "to_zone", "trips"]].values.tolist()
     [['40.0962 2.0045', '40.0962 3.0038', 2]]
     """
-    import shapely
-
     lines = lines_to_count(release)
     first_and_last = lines.points[:, [0, -1]]
     if isinstance(zones, int | float):
@@ -111,10 +108,8 @@ def _ends_in_cells(points: Floats, metres: float) -> _ZonesOfEnds:
     return _ZonesOfEnds(zone.reshape(points.shape[:2]), np.array(names, dtype=object), middles)
 
 
-def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _ZonesOfEnds:
+def _ends_in_polygons(points: Floats, zones: GeoDataFrame) -> _ZonesOfEnds:
     """Find the polygons of the ends of lines, (n, 2, 2); of several that hold an end, the first."""
-    import shapely
-
     if zones.crs is None:
         raise BadInput("zones have no reference system: set one, such as zones.set_crs(4326)")
     zones = zones.to_crs("EPSG:4326")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import shapely
 
 from trajanon._kernels.road_matching import Network, StreetsTaken
 from trajanon.common.arrays import Floats, Ints
@@ -21,7 +22,6 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
-    from shapely import LineString
 
 _LEAST_WAY = 10.0  # metres, or half of a shorter street, that a line must go to count on it
 _LINES_PER_SEARCH = 5_000
@@ -157,10 +157,8 @@ def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
 
 def _osm_columns_and_shapes(
     state: Ints, roads: RoadsToFollow
-) -> tuple[pd.DataFrame, "list[LineString]"]:
+) -> tuple[pd.DataFrame, list[shapely.LineString]]:
     """Return what OpenStreetMap says of the street of each state, a row each, and its line."""
-    import shapely
-
     if (osm := roads.osm) is None:
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
     network = roads.network

@@ -6,13 +6,14 @@ Every row is a record, and all columns count alike.
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.arrays import Bools, Floats
-from trajanon.common.declared_options import EffortName, MissingName, Settings
+from trajanon.common.arrays import Bools, DataFrame, Floats
+from trajanon.common.declared_options import MissingName, Settings
+from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
@@ -23,9 +24,6 @@ from trajanon.tables.averages import Losses, averages_of, columns_of, losses, un
 from trajanon.tables.missing_values import shared_squares
 from trajanon.tables.table_columns import Roles, read_table_columns
 from trajanon.tables.table_groups import Search, Stratum, grouped, importance_within, strata_of
-
-if TYPE_CHECKING:
-    from trajanon.files.data_frames import DataFrame
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,7 +51,7 @@ class TableBound(TypedDict):
 
 
 def bound_table(
-    path: "str | os.PathLike[str] | DataFrame",
+    path: str | os.PathLike[str] | DataFrame,
     k: int,
     *,
     columns: Sequence[str] | None = None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from trajanon.common.arrays import DataFrame
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
@@ -16,9 +16,6 @@ from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_columns import ALL
 from trajanon.tables.table_files import Table, read_table
 from trajanon.trajectories.subjects import numbered
-
-if TYPE_CHECKING:
-    from trajanon.files.data_frames import DataFrame
 
 
 @dataclass(frozen=True, slots=True)

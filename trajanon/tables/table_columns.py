@@ -11,41 +11,28 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, DataFrame, Floats
 from trajanon.common.declared_options import MissingName
 from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning, printable
+from trajanon.common.inputs import table_beside, typed
 from trajanon.common.number_text import number_of, percent
 from trajanon.tables.cell_numbers import Cells, Numbers
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
-
-if TYPE_CHECKING:
-    from trajanon.files.data_frames import DataFrame
 
 ALL = ["all"]  # as the name of all columns
 
 Kind = Literal["id", "code", "date", "weight", "missing"]
 """What numbers may be that no average should be taken of."""
 
-_NAMES: Mapping[Kind, str] = {
-    "weight": (
-        r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)"
-        r"|(wgt|weight|gewicht|gewichte|gewichtung)$"
-    ),
-    "id": (
-        r"(^|[^a-z])((ids?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
-        r"|(ssn|acct|account|owner|iban|passport)$)|[a-z]{5}(id|key)$"
-        r"|^(household|hh|person|pers|family|member|respondent)$"
-    ),
-    "code": (
-        r"(^|[^a-z])(codes?|sex|gender|region|isco|isced|nace|nuts|naics|sic|icd|fips|soc)"
-        r"([^a-z]|$)|[a-z]{5}code$|(isco|isced|nace|nuts)\d*$"
-    ),
-}
+_FORMS = typed(
+    [(row["kind"], row["form"]) for row in table_beside(__file__, "doubtful_names.csv")],
+    list[tuple[Kind, str]],
+)
 """Forms of the names of such columns, in lower case; dates and gaps are known by values alone."""
 
 _DATE = re.compile(r"(19|20|21(?=00))\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
@@ -216,7 +203,7 @@ def averaged_columns(table: Table, roles: Roles) -> list[str]:
 def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
     """Find out whether averages of a column may mean nothing, by its name and its values."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
-    for kind, form in _NAMES.items():
+    for kind, form in _FORMS:
         if re.search(form, words):
             return Doubt(name, kind)
 
@@ -299,7 +286,7 @@ class TableColumns:
 
 
 def read_table_columns(
-    source: "str | os.PathLike[str] | DataFrame",
+    source: str | os.PathLike[str] | DataFrame,
     roles: Roles | None = None,
     missing: MissingName = "refuse",
 ) -> TableColumns:

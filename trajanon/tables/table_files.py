@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trajanon.common.arrays import DataFrame
 from trajanon.common.csv_separators import separator_named_by, separator_of
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import encoding_problem, regular, seems_utf16
+from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import fetched, is_url
+from trajanon.common.text_encoding import encoding_problem, seems_utf16
 from trajanon.tables.cell_numbers import Cells, Numbers, is_missing, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from trajanon.files.data_frames import DataFrame
 
 FORMATS = (".csv", ".parquet")
 _ROWS_TO_JUDGE = 100  # whether the first line is a row

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import DataFrame, Floats, Ints, dense
 from trajanon.common.declared_options import HEAVIEST, MissingName, settings_from, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
@@ -32,8 +32,6 @@ from trajanon.trajectories.subjects import merged_sentences, numbered
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from trajanon.files.data_frames import DataFrame
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Sequence
+from decimal import MAX_PREC, Context, Decimal
 from functools import lru_cache
 
 _WHOLE_WITH_POINT = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
@@ -12,6 +13,8 @@ _NUMBER = re.compile(
     r"([+-]?)(\d{1,3}(?:,\d{3})+(?=\.|$)|\d+)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?", re.ASCII
 )
 """A number, perhaps with commas between thousands, a decimal comma, or an exponent."""
+
+_ALL_DIGITS = Context(prec=MAX_PREC)  # a long number is a name, and loses none
 
 _NO_WIDTH = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]"
@@ -100,24 +103,16 @@ def _number_key(name: str) -> str | None:
 
     Only a single digit has an exponent, as programs write it: 12e4 is the name of a device.
     """
-    number = _NUMBER.fullmatch(name)
-    if number is None:
+    match = _NUMBER.fullmatch(name)
+    if match is None:
         return None
-    sign, integer, fraction, exponent = number.groups(default="")
+    sign, integer, fraction, exponent = match.groups(default="")
     if exponent and (len(integer) > 1 or integer == "0"):
         return None
-    digits = (integer.replace(",", "") + fraction).lstrip("0")
-    significant = digits.rstrip("0")
-    if not significant:
-        return "0"
 
-    # The number is its significant digits times a power of ten.
-    sign = sign.replace("+", "")
-    power = len(digits) - len(significant) - len(fraction) + int(exponent or 0)
-    if power >= 0:
-        return f"{sign}{significant}{'0' * power}"
-    padded = significant.rjust(1 - power, "0")
-    return f"{sign}{padded[:power]}.{padded[power:]}"
+    digits = integer.replace(",", "")
+    number = Decimal(f"{sign}{digits}.{fraction}e{exponent or 0}").normalize(_ALL_DIGITS)
+    return f"{number:f}" if number else "0"
 
 
 def names_merged(names: Sequence[str], keys: Sequence[str]) -> int:

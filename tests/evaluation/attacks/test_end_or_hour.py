@@ -12,7 +12,7 @@ import trajanon
 from trajanon.evaluation.attacks.end_or_hour import NEAR_END, departures_told, ends_told, inferred
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.holdout_and_membership import hold_out
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.clock_and_time_zones import DAY
 from trajanon.trajectories.distances import displacement
 

@@ -17,7 +17,8 @@ from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.rebuilding import Ways
 from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement
 from trajanon.evaluation.evaluation import patient_attacks
-from trajanon.release.report import Report, checked
+from trajanon.release.report import Report
+from trajanon.release.report_files import checked
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

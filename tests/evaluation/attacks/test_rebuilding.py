@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
-from trajanon._kernels.likeliest_ways import Hops, Places, likeliest_ways
+from trajanon._kernels.rebuilt_ways import Hops, Places, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks import rebuilding as attack
 from trajanon.evaluation.attacks.attack import Guessed

@@ -14,7 +14,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
-from trajanon.extract.sources.osm_api import (
+from trajanon.extract.sources.osm_api_download import (
     REPEATED,
     WITHOUT_TIME,
     boxes_of,

@@ -18,7 +18,7 @@ from trajanon.grouping import loss
 from trajanon.maps.drawing import release_and_originals
 from trajanon.release.originals import matched as matched_groups
 from trajanon.release.release_words import cost
-from trajanon.release.report import checked, json_ready, read_report
+from trajanon.release.report_files import checked, json_ready, read_report
 from trajanon.trajectories.distances import displacement
 
 pytestmark = pytest.mark.usefixtures("few_moves")

@@ -21,7 +21,7 @@ from naive_sliding import MADRID, STEP, standardised, town, tracks_of
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.common.declared_options import EFFORTS
+from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS

@@ -27,7 +27,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.declared_options import RefinementName
 from trajanon.extract import extract
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.tracks import STEPS
 from trajanon.trajectories.trajectories import Trajectories
 

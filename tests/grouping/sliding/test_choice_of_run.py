@@ -18,7 +18,7 @@ from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.sliding import choice_of_run
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, read_report
+from trajanon.release.report_files import checked, read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, joined_tracks
 from trajanon.trajectories.trajectories import Trajectories

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.likeliest_ways import Hops, Places, Walk, likeliest_ways
+from trajanon._kernels.rebuilt_ways import Hops, Places, Walk, likeliest_ways
 from trajanon.common.arrays import Floats, Ints, places_of_spans
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_parts

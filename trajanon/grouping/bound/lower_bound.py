@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import EffortName, Settings, settings_from
+from trajanon.common.declared_options import Settings, settings_from
+from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trajanon.common.arrays import Ints
-from trajanon.common.declared_options import Effort
+from trajanon.common.effort_of_the_search import Effort
 from trajanon.common.progress import silent
 from trajanon.grouping.loss import members_of_groups
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS

@@ -20,13 +20,12 @@ from trajanon._kernels.annealing_moves import make_random_moves
 from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import EFFORTS, Effort
-from trajanon.common.errors import TrajanonError
+from trajanon.common.effort_of_the_search import EFFORTS, Effort
 from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_threads, unwatched
 from trajanon.grouping import loss
-from trajanon.grouping.k_promise import broken_promises
+from trajanon.grouping.k_promise import check_kept
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Partition, Stage, regrouped
 from trajanon.grouping.principal_axes import leading_axes
@@ -153,8 +152,7 @@ def align(
 
     start = log.aligned.start
     labels = dense(log.aligned.labels)
-    if broken_promises(labels, people, k):
-        raise TrajanonError(f"alignment left a group of fewer than {k}; please report it")
+    check_kept(labels, people, k, "alignment")
     del windows, log, problem  # large, and not needed any more
     return_free_memory()
 

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import EFFORTS, settings_from
+from trajanon.common.declared_options import settings_from
+from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings

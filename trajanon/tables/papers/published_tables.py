@@ -18,6 +18,7 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import HeuristicName
 from trajanon.common.errors import BadInput
+from trajanon.common.inputs import read_toml, typed
 from trajanon.common.method_parameters import MicroaggregateKeywords, PathNeighboursName
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.methods.decomposition import group_by_distance, regroup_parts
@@ -52,42 +53,20 @@ PaperTable = Callable[[Dataset, int, Progress], Batches]
 BY_DISTANCE = {"MDAV": ("mdav", mdav), "V-MDAV": ("v-mdav", v_mdav)}
 """Methods by their published names: our name, and the function."""
 
-TSP: Mapping[str, HeuristicName] = {
-    "Nearest Insertion-MHM": "nearest-insertion",
-    "Farthest Insertion-MHM": "farthest-insertion",
-    "Cheapest Insertion-MHM": "cheapest-insertion",
-    "Arbitrary Insertion-MHM": "arbitrary-insertion",
-    "Nearest Neighbour-MHM": "nearest-neighbor",
-    "Repetitive NN-MHM": "repetitive-nn",
-    "Concorde-MHM": "concorde",
-}
-"""Heuristics by their published names, whose path does not depend on k."""
+_NAMES = typed(
+    read_toml(Path(__file__).with_name("published_names.toml"), "the published names"),
+    dict[str, dict[str, HeuristicName]],
+)
+"""Heuristics by their published names, in tables that the file beside this module describes."""
 
-THROUGH_GROUPS: Mapping[str, HeuristicName] = {
-    "MDAV-LK-MHM": "mdav-lk",
-    "MD-MHM": "md",
-    "MDAV-MHM": "mdav",
-    "CBFS-MHM": "cbfs",
-}
-"""Heuristics whose path leads through groups of k records."""
-
-UNPUBLISHED: Mapping[str, HeuristicName] = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
-"""Heuristics that the published tables do not have."""
+TSP = _NAMES["tsp"]
+THROUGH_GROUPS = _NAMES["through_groups"]
+UNPUBLISHED = _NAMES["unpublished"]
+MF_TSP = _NAMES["mf_tsp"]
+TIMED = _NAMES["timed"]
 
 ONE_RUN = {"concorde", "npn", "md", "mdav", "cbfs"}
 """Heuristics that another seed changes little, if at all."""
-
-MF_TSP: Mapping[str, HeuristicName] = {
-    "MF-TSP(2-Opt)": "two-opt",
-    "MF-TSP(Concorde)": "or-opt",
-    "MF-TSP(Nearest Insert)": "nearest-insertion",
-    "MF-TSP(Farthest Insert)": "farthest-insertion",
-    "MF-TSP(Cheapest Insert)": "cheapest-insertion",
-    "MF-TSP(Arbitrary Insert)": "arbitrary-insertion",
-    "MF-TSP(Nearest Neighbour)": "nearest-neighbor",
-    "MF-TSP(Repetitive NN)": "repetitive-nn",
-}
-"""Our default, without kicks, stands in for Concorde."""
 
 NEIGHBOUR_RULES: tuple[PathNeighboursName, ...] = ("near", "next")
 """Which records of a path are neighbours: up to k - 1 steps apart, or the next one."""
@@ -101,13 +80,6 @@ WAYS: tuple[MicroaggregateKeywords, ...] = (
     {"expansion": "row", "direction": "backward"},
 )
 """How cities are expanded: the best of all ways, and the two of the paper's program."""
-
-TIMED: Mapping[str, HeuristicName] = {
-    "C-MHM": "concorde",
-    "Repetitive NN": "repetitive-nn",
-    "MDAV, k = 4": "mdav",
-}
-"""What is timed, by its published name: the heuristic of a path, or the method MDAV itself."""
 
 RANDOM = "random"
 """The data set of which the timing says how seconds grow with the records."""

@@ -24,10 +24,11 @@ from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.standardised_records import standardise
-from trajanon.release import mending as mending
-from trajanon.release.mending import MOST_LEFT_OUT, mend_labels
+from trajanon.release import mend_wide_groups_and_ends as mending
+from trajanon.release.mend_wide_groups_and_ends import MOST_LEFT_OUT, mend_labels
 from trajanon.release.plan import Plan
-from trajanon.release.report import GroupsInOnePlace, Suppressed, checked, read_report
+from trajanon.release.report import GroupsInOnePlace, Suppressed
+from trajanon.release.report_files import checked, read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import in_space
@@ -184,7 +185,7 @@ def test_those_far_from_all_others_are_left_out_and_nobody_who_joined_them() -> 
 
 def test_no_more_are_left_out_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_LEFT_OUT == 0.01
-    monkeypatch.setattr("trajanon.release.release_of_groups.refuse_far", lambda *_: None)
+    monkeypatch.setattr("trajanon.release.assembled_release.refuse_far", lambda *_: None)
     report = trajanon.anonymize(far_apart(250, [5, 17, 120]), 4, effort="fast").report
     assert report["mended"]["wide"]["trajectories"] <= 2
     assert report["mended"]["wide"]["left"] > 0

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Floats, Ints, Metres, dense
-from trajanon.common.errors import BadInput, TrajanonError
+from trajanon.common.arrays import Floats, Metres, dense
+from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UnitName
 from trajanon.files.release_contents import in_order, line_keys
-from trajanon.grouping.k_promise import broken_promises, subjects_per_group
+from trajanon.grouping.k_promise import check_kept, subjects_per_group
+from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.report import Alignment, Figures, Suppressed, Totals, report_of
-from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths, summary, to_line, to_way
 from trajanon.trajectories.trajectories import Trajectories, attribution_as_published
 
@@ -48,7 +48,8 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     labels = groups.partition.labels
     people = groups.trajectories.subject
     counted = plan.counted(people)
-    _check_promise(labels, counted, k)
+    if counted is not None:
+        check_kept(labels, counted, k, "the search")
 
     figures = _figures_of(groups)
     if not plan.release.as_published:
@@ -97,12 +98,6 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         words=released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
         report=report,
     )
-
-
-def _check_promise(labels: Ints, counted: Ints | None, k: int) -> None:
-    """Fail if a group has fewer than k of the subjects that are counted."""
-    if counted is not None and broken_promises(labels, counted, k):
-        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
 
 
 def _alignment(trajectories: Trajectories, groups: TrajectoryGroups) -> Alignment | None:

@@ -17,7 +17,7 @@ from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import BadInput, ServerProblem
 from trajanon.extract.earth.area import Box
-from trajanon.extract.sources.osm_api import NumberedPages, joined_traces
+from trajanon.extract.sources.osm_api_download import NumberedPages, joined_traces
 from trajanon.extract.sources.reading import Reading
 
 BOX = Box(2.1, 41.3, 2.2, 41.4)

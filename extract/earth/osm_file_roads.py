@@ -11,7 +11,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import table_beside
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_objects import objects
+from trajanon.extract.earth.osm_file import objects
 from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 MODES = ("car", "bicycle", "foot", "any")

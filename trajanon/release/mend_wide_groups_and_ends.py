@@ -9,15 +9,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.errors import TrajanonError
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
-from trajanon.grouping.k_promise import broken_promises
+from trajanon.grouping.k_promise import check_kept
 from trajanon.grouping.loss import group_means, members_of_groups
 from trajanon.grouping.partition import measured
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.grouping.standardised_records import standardise
+from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
-from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.release.worst_groups import leave_out_worst
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
@@ -105,8 +104,7 @@ def mend_labels(
             left=len(ends.groups_lacking_places(dense(merged))),
         )
 
-    if broken_promises(dense(labels[rows]), people[rows], k):
-        raise TrajanonError(f"mending left a group of fewer than {k}; please report it")
+    check_kept(dense(labels[rows]), people[rows], k, "mending")
     return labels, Mended(wide, in_one_place)
 
 

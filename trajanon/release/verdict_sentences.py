@@ -45,7 +45,7 @@ class Remedy:
     Attributes
     ----------
     kind
-        What it is: a label of ``verdict_findings.toml``, for the words of a button.
+        What it is: a label of ``verdict_sentences.toml``, for the words of a button.
     changes
         New values of options by their names; None where an option is to be left out.
     runs
@@ -94,7 +94,7 @@ class Finding:
     Attributes
     ----------
     kind
-        What was found: a table of ``verdict_findings.toml``.
+        What was found: a table of ``verdict_sentences.toml``.
     numbers
         The numbers and names of its sentence.
     remedy
@@ -113,7 +113,7 @@ def _with_role(columns: str, change: str) -> str:
     return ",".join([*filter(None, stay), change])
 
 
-# Their words, each written once, in verdict_findings.toml.
+# Their words, each written once, in verdict_sentences.toml.
 
 
 class _Words(Struct):

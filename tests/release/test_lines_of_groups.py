@@ -5,7 +5,7 @@ import pytest
 
 import trajanon
 from trajanon.common.errors import BadInput
-from trajanon.release.report import checked
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 
