@@ -100,14 +100,23 @@ class Scratch(NamedTuple):
         # Arrow would keep the memory for itself.
         pa.default_memory_pool().release_unused()
 
-    def buckets(self, kind: str) -> Iterator[Any]:
-        """Read the buckets, one after another; rows are in the order of tasks."""
+    def numbers(self, kind: str) -> list[int]:
+        """Return the numbers of the buckets that have rows, rising."""
+        return sorted(int(folder.name.rpartition("-")[2]) for folder in self.rows.glob(f"{kind}-*"))
+
+    def read(self, kind: str, number: int) -> Any:
+        """Read a bucket, with rows in the order of tasks; None if it has none."""
         import pyarrow as pa
 
-        for folder in sorted(self.rows.glob(f"{kind}-*")):
-            paths = sorted(folder.glob("*.parquet"))  # drafts of killed tasks end otherwise
-            if paths:
-                yield pa.concat_tables(map(read_table, paths)).combine_chunks()
+        paths = sorted(self.bucket(kind, number).glob("*.parquet"))  # drafts end otherwise
+        return pa.concat_tables(map(read_table, paths)).combine_chunks() if paths else None
+
+    def buckets(self, kind: str) -> Iterator[Any]:
+        """Read the buckets, one after another."""
+        for number in self.numbers(kind):
+            table = self.read(kind, number)
+            if table is not None:
+                yield table
 
     def count_different(self, kind: str, *columns: str) -> list[int]:
         """Count the different values of the first column, of the first two together, and so on.

@@ -1,6 +1,6 @@
 """How far points moved, and how lengths of lines change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple
@@ -72,7 +72,7 @@ class Histogram(NamedTuple):
         mean = self.total / max(errors, 1)  # 0 of no errors
         return Summary(mean, quantile(0.5), quantile(0.95), self.largest)
 
-    def and_of(self, other: "Histogram") -> "Histogram":
+    def plus(self, other: "Histogram") -> "Histogram":
         """Return the histogram of the errors of both."""
         return Histogram(
             self.counts + other.counts,
