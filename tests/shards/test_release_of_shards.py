@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.shards.release_of_shards import LinesCounted, cut_into_parts
+from trajanon.shards.release_of_shards import LineMerger, cut_into_parts
 from trajanon.shards.scratch_and_resume import Scratch, buckets_of_numbers
 
 
@@ -31,11 +31,11 @@ def test_who_is_on_a_line_in_two_shards_has_one_row_of_it() -> None:
     table = lines_of_shards(
         (north, [5, 6, 7], [1, 2, 3]), (south, [8, 9], [1, 4]), (north, [10, 11], [3, 5])
     )
-    seen = LinesCounted(timing=None)
-    different = seen.merged(table)
+    seen = LineMerger(timing=None)
+    different = seen.merge_and_count(table)
     assert different["line"].to_pylist() == [south, north]
     assert different["copies"].to_pylist() == [2, 4]
-    assert (seen.lines, seen.rows, seen.second_rows) == (2, 6, [10])
+    assert (seen.lines, seen.rows, seen.rows_already_on_line) == (2, 6, [10])
 
 
 @given(

@@ -14,7 +14,7 @@ from shards import released, walks, write_folder
 from trajanon.common.errors import ServerProblem
 from trajanon.common.progress import silent
 from trajanon.common.threads_and_dask import connected, each_done
-from trajanon.shards import anonymize_folders, sharded_run
+from trajanon.shards import anonymize_folders, sharded_run, survey_and_cuts
 
 
 def process_of(_: int) -> int:
@@ -71,8 +71,13 @@ def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.Mon
         connected("local:2").__enter__()
 
 
-@pytest.mark.parametrize("step", ["read_part", "search_shard", "write_release"])
-def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [(survey_and_cuts, "read_part"), (sharded_run, "search_shard"), (sharded_run, "write_release")],
+)
+def test_ctrl_c_says_what_it_leaves(
+    run: Run, monkeypatch: pytest.MonkeyPatch, module: object, step: str
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -82,7 +87,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(anonymize_folders, "shards_for", lambda *_: 3)
-    monkeypatch.setattr(sharded_run, step, interrupted)
+    monkeypatch.setattr(module, step, interrupted)
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""

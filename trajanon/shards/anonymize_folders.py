@@ -189,7 +189,7 @@ def _at_once(
 ) -> tuple[DistinctLines, Hashes | None]:
     """Anonymise a folder that fits into memory as one file."""
     progress("Anonymising", 0, None)
-    try:
+    with table.naming_wrong_part():
         lines, digests = release_of_source(
             table.folder,
             table.k,
@@ -198,9 +198,6 @@ def _at_once(
             subjects_exact=table.subjects_exact,
             progress=progress,
         )
-    except BadInput:
-        table.name_wrong_part()
-        raise
     return lines.reporting(shards=1), digests
 
 

@@ -149,7 +149,7 @@ class PartsTable:
         return people_of_rows(row) if trace is None else people_of_recordings(trace, row)
 
     def _named_by_trace(self, rows: ParquetParts, people: PeopleOfRows) -> PeopleOfRows:
-        """Set the person of rows without a name to the one that another row of their trace names."""
+        """Set the person of rows without a name to the one that is named by their trace."""
         person = people.person.copy()
         for part in rows.parts:
             owned = self.scratch.read("owners", part.first_row)

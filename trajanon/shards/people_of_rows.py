@@ -42,9 +42,7 @@ def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
     has_name = np.array([*map(bool, keys), False], dtype=np.bool_)
     person = np.where(has_name, np.append(_hashed(keys), np.uint64(0)), np.uint64(0))
     name = np.where(has_name, np.append(_hashed(names), np.uint64(0)), np.uint64(0))
-    return PeopleOfRows(
-        person[number_of_row], name[number_of_row], ~has_name[number_of_row], kind
-    )
+    return PeopleOfRows(person[number_of_row], name[number_of_row], ~has_name[number_of_row], kind)
 
 
 def people_of_recordings(trace: NDArray[Any], row: Ints) -> PeopleOfRows:

@@ -8,12 +8,14 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
@@ -71,6 +73,10 @@ class Scratch(NamedTuple):
         """Return the path of the groups of a shard."""
         return self.groups_of_shards / f"{shard:05d}.parquet"
 
+    def lines(self, shard: int) -> Path:
+        """Return the path of the lines of a shard."""
+        return self.bucket("lines", shard) / "lines.parquet"
+
     def bucket(self, kind: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
         return self.rows / f"{kind}-{number:05d}"
@@ -86,8 +92,6 @@ class Scratch(NamedTuple):
 
     def put(self, kind: str, bucket: Ints, task: int, table: Any) -> None:
         """Write each row of a table to its bucket; each task writes a file of its own there."""
-        import pyarrow as pa
-
         by_bucket = np.argsort(bucket, kind="stable")
         buckets, begins = np.unique(bucket[by_bucket], return_index=True)
         ends = [*begins[1:], len(by_bucket)]
@@ -106,8 +110,6 @@ class Scratch(NamedTuple):
 
     def read(self, kind: str, number: int) -> Any:
         """Read a bucket, with rows in the order of tasks; None if it has none."""
-        import pyarrow as pa
-
         paths = sorted(self.bucket(kind, number).glob("*.parquet"))  # drafts end otherwise
         return pa.concat_tables(map(read_table, paths)).combine_chunks() if paths else None
 
@@ -271,10 +273,8 @@ def _writing(path: Path) -> Iterator[None]:
         raise FileProblem(f"cannot write {path}: {reason}; {SCRATCH_ADVICE}") from error
 
 
-def write_table(path: Path, table: Any) -> None:
+def write_table(path: Path, table: Any, rows_per_group: int | None = None) -> None:
     """Write a table to scratch: no reader sees a part of it."""
-    import pyarrow.parquet as pq
-
     # The folder of a bucket is made by its first task, that of the run is there.
     if not path.parent.parent.is_dir():
         raise FileProblem(f"a worker does not see the scratch for {path}: {SCRATCH_ADVICE}")
@@ -287,7 +287,7 @@ def write_table(path: Path, table: Any) -> None:
             pq.write_table(
                 table,
                 draft,
-                row_group_size=max(len(table), 1),
+                row_group_size=rows_per_group or max(len(table), 1),
                 compression="zstd",
                 write_statistics=False,
                 write_page_checksum=True,
@@ -297,7 +297,8 @@ def write_table(path: Path, table: Any) -> None:
             draft.unlink(missing_ok=True)
 
 
-def read_table(path: Path) -> Any:
-    """Read what `write_table` wrote."""
+def read_table(path: Path, row_groups: Sequence[int] | None = None) -> Any:
+    """Read what `write_table` wrote: all of it, or some row groups."""
     with arrow.parquet(path) as file:
-        return file.read(use_threads=False)
+        numbers = range(file.num_row_groups) if row_groups is None else row_groups
+        return file.read_row_groups([*numbers], use_threads=False)

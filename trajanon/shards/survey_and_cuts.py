@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
@@ -74,8 +75,6 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
 
     Names of people and runs go to scratch, where those of all parts can be compared.
     """
-    import pyarrow as pa
-
     with table.file.part(number) as part:
         trajectories = table.read(part)
         people = table.people(part)
@@ -156,11 +155,7 @@ def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
 
 
 def _with_people(
-    table: PartsTable,
-    surveys: Sequence[PartSurvey],
-    sample: PlacedRows,
-    step: int,
-    do_each: DoEach,
+    table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows, step: int, do_each: DoEach
 ) -> tuple[PartsTable, PlacedRows, int]:
     """Count people, and find the persons of rows without a name.
 
@@ -228,12 +223,12 @@ def read_traces(table: PartsTable, number: int) -> str:
 
     Return the kind of the column of traces, as in `PeopleOfRows`.
     """
-    import pyarrow as pa
-
     with table.file.part(number) as part:
         row = np.arange(part.first_row, part.first_row + part.n)
         people = table.people(part)
-        trace = people_of_recordings(written_column(part.where, part, "trace"), row)
+        column = written_column(part.where, part, "trace")
+        assert column is not None
+        trace = people_of_recordings(column, row)
 
     named = np.flatnonzero(~people.missing)
     first_named = named[np.unique(trace.person[named], return_index=True)[1]]
@@ -247,8 +242,6 @@ def read_traces(table: PartsTable, number: int) -> str:
 
 def settle_traces(table: PartsTable, step: int, number: int) -> TracesSettled:
     """Write the persons of rows without a name, part by part, of a bucket of traces."""
-    import pyarrow as pa
-
     rows = table.scratch.read("traces", number).to_pandas().sort_values("row")
     is_named = rows["person"] != 0
     named = rows.loc[is_named, ["trace", "person"]].drop_duplicates("trace")  # by their first row

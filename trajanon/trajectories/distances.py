@@ -75,9 +75,7 @@ class Histogram(NamedTuple):
     def plus(self, other: "Histogram") -> "Histogram":
         """Return the histogram of the errors of both."""
         return Histogram(
-            self.counts + other.counts,
-            self.total + other.total,
-            max(self.largest, other.largest),
+            self.counts + other.counts, self.total + other.total, max(self.largest, other.largest)
         )
 
 
