@@ -236,6 +236,14 @@ def test_a_file_that_workers_do_not_see_is_refused(
         to(tmp_path / "out.parquet", traces, client)
 
 
+def test_results_need_not_be_kept_until_all_have_come() -> None:
+    done = list[int]()
+    results = each_done(None, silent, "Trying", done.append, [1, 2, 3])
+    next(results)
+    assert done == [1]
+    assert len(list(results)) == 2
+
+
 def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
     begun = []
 
@@ -345,5 +353,5 @@ def test_a_task_that_kills_its_workers_leaves_nothing(
 
 def test_a_ledger_takes_no_release_on_a_store(tmp_path: Path, bucket: str) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
-    with pytest.raises(BadInput, match="`ledger` takes releases on a local disk"):
+    with pytest.raises(BadInput, match="`ledger` needs a release on a local disk"):
         anonymize_parts(str(source), f"{bucket}/out", 3, ledger=tmp_path / "trips.ledger")

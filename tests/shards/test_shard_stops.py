@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -76,7 +77,11 @@ def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.Mon
     [(survey_and_cuts, "read_part"), (sharded_run, "search_shard"), (sharded_run, "write_release")],
 )
 def test_ctrl_c_says_what_it_leaves(
-    run: Run, monkeypatch: pytest.MonkeyPatch, module: object, step: str
+    run: Run,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    module: object,
+    step: str,
 ) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -88,9 +93,14 @@ def test_ctrl_c_says_what_it_leaves(
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(anonymize_folders, "shards_for", lambda *_: 3)
     monkeypatch.setattr(module, step, interrupted)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""
-    assert answer.err == ("trajanon: stopped; nothing was released, and anonymized is as it was\n")
+    kept = "the groups of 3 shards are kept: the same command continues from them"
+    assert answer.err == (
+        (f"trajanon: {kept}\n" if step == "write_release" else "")
+        + "trajanon: stopped; nothing was released, and anonymized is as it was\n"
+    )
     assert sorted(path.name for path in Path().iterdir()) == there
     assert released(Path("anonymized")) == before

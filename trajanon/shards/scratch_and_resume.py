@@ -21,6 +21,7 @@ from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.ctrl_c import ctrl_c_ignored
 from trajanon.common.errors import FileProblem, TrajanonError
+from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import SCRATCH
 from trajanon.files import arrow
 
@@ -94,7 +95,7 @@ class Scratch(NamedTuple):
         """Write each row of a table to its bucket; each task writes a file of its own there."""
         by_bucket = np.argsort(bucket, kind="stable")
         buckets, begins = np.unique(bucket[by_bucket], return_index=True)
-        ends = [*begins[1:], len(by_bucket)]
+        ends = np.append(begins, len(by_bucket))[1:]
 
         rows = table.take(pa.array(by_bucket))
         for number, begin, end in zip(buckets.tolist(), begins, ends, strict=True):
@@ -185,8 +186,14 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
         finally:
             with ctrl_c_ignored():  # until no originals are left
                 _remove_originals(folder)
-                if done or not any(folder.glob("groups-*/*.parquet")):
+                searched_shards = len([*folder.glob("groups-*/*.parquet")])
+                if done or not searched_shards:
                     shutil.rmtree(folder, ignore_errors=True)
+                else:
+                    _LOG.info(
+                        "the groups of %s are kept: the same command continues from them",
+                        number_of(searched_shards, "shard"),
+                    )
 
 
 def _remove_originals(folder: Path) -> None:

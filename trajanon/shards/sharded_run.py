@@ -107,7 +107,7 @@ def release_in_shards(
 def _split(
     table: PartsTable, states: Mapping[str, str], shards: int, capacity: int, do_each: DoEach
 ) -> PartsTable:
-    """Read all parts, and split the table; write rows by shard, unless shards are ranges of rows."""
+    """Read all parts and split the table; write rows by shard, unless shards are ranges."""
     largest = max(part.n for part in table.file.parts)
     if largest > capacity:
         raise BadInput(
@@ -136,14 +136,13 @@ def _split(
 
 def _request_of(table: PartsTable, states: Mapping[str, str], shards: int) -> dict[str, object]:
     """Return what the groups depend on: a run with an equal request continues from them."""
-    assert table.plan.key is not None  # there is none only as published
     return {
         "source": table.folder.path,
         "states": states,
         "k": table.k,
         "release": asdict(table.plan.release),
         "search": asdict(table.plan.search),
-        "key": fingerprint(table.plan.key),
+        "key": None if table.plan.key is None else fingerprint(table.plan.key),
         "subjects_exact": table.subjects_exact,
         "shards": shards,
         "versions": versions(),
