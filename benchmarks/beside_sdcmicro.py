@@ -14,7 +14,7 @@ from time import process_time
 from typing import Unpack
 
 import numpy as np
-from measures import row
+from measures import print_row
 
 import trajanon
 from trajanon.common.arrays import Floats
@@ -69,12 +69,12 @@ def compare(program: Path, dataset: Dataset) -> None:
         min(of_trajanon(records, method="mdav", refine="none") for _ in range(_RUNS)),
         min(of_trajanon(records) for _ in range(_RUNS)),
     ]
-    row(dataset.name, *(f"{loss:.4f} %, {seconds:.2f} s" for loss, seconds in measured))
+    print_row(dataset.name, *(f"{loss:.4f} %, {seconds:.2f} s" for loss, seconds in measured))
 
 
 def main(source: str, data: str) -> None:
     """Print the table."""
-    row("", "sdcMicro", "MDAV", "default")
+    print_row("", "sdcMicro", "MDAV", "default")
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(Path(source).absolute(), Path(folder))
         for read in find_datasets(Path(data)):

@@ -109,7 +109,7 @@ DATA_SETS: dict[str, Callable[[Path], Data]] = {
 
 def whole(trips: Trajectories) -> Trajectories:
     """Return the trips with true ends."""
-    return trips.take(np.flatnonzero(trips.known_ends.all(axis=1)))
+    return trips.take(trips.ends_are_true.all(axis=1))
 
 
 def published(command: str, files: dict[str, Path | None], out: Path) -> tuple[float, str]:

@@ -2,10 +2,10 @@
 
 Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]``. Half of the cabs are
 released with hours; trips of the other half are routed by OSRM through five of their points, in the
-direction in which they went there: with its own speeds, with the release's and with those of the
-first half's originals, each of the four hours in which they depart. Five halves are drawn: one may
-be lucky. OSRM's package needs Python 3.12 or newer and is installed into an environment of its own,
-in build/osrm.
+direction in which they went there. Speeds are OSRM's own, the release's, or those of the first
+half's originals; the last two are those of the four hours of the day in which a trip departs. Five
+halves are drawn: one may be lucky. OSRM's package needs Python 3.12 or newer and is installed into
+an environment of its own, in build/osrm.
 """
 
 import hashlib
@@ -30,6 +30,7 @@ from trajanon.trajectories.trajectories import Trajectories
 
 ENVIRONMENT = Path("build/osrm")
 PACKAGE = "osrm-bindings==26.10.0"
+INSTALLED = "lib/*/site-packages/osrm"  # the package in its environment
 PYTHONS = ("python3.14", "python3.13", "python3.12")
 KEY = hashlib.blake2b(b"a benchmark", digest_size=32).digest()  # no holder's
 KS = (4, 10)
@@ -37,12 +38,15 @@ DRAWS = range(1, 6)  # of halves; how speeds are computed was chosen on another 
 DAY_PARTS = day_parts("0-4,4-8,8-12,12-16,16-20,20-24")
 LEAST_SECONDS = 300.0  # of trips that are judged
 
-# Each line of its input has the places and bearings of a trip, and of its output the seconds.
 VIA = np.array([0, 7, 15, 22, 29])  # the points of a trip that its route passes
 TURNED = 60  # degrees that the route may be off the trip's direction there
+
+# A program for OSRM's Python. Each line of its input has the places and bearings of a trip, and of
+# its output, after the first, the seconds.
 ROUTES = """
 import json, sys, osrm
 router = osrm.OSRM(algorithm="MLD", storage_config=sys.argv[1], use_shared_memory=False)
+print("ready", flush=True)
 for line in sys.stdin:
     places, bearings = json.loads(line)
     places, bearings = ([tuple(pair) for pair in pairs] for pairs in (places, bearings))
@@ -79,8 +83,7 @@ def trips_with_true_ends(cabs: Path, roads: RoadsToFollow) -> Trajectories:
     lat = roads.network.lat
     lon = roads.network.lon
     trips = extract(cabs, (lon.min(), lat.min(), lon.max(), lat.max()))
-    assert trips.true_ends is not None
-    return trips.take(np.flatnonzero(trips.true_ends.all(axis=1)))
+    return trips.take(trips.ends_are_true.all(axis=1))
 
 
 def arrivals_of(
@@ -93,24 +96,24 @@ def arrivals_of(
     assert trips.subject is not None
     assert trips.times is not None
     is_released = np.array([is_in_first_half(cab, draw) for cab in trips.subject.tolist()])
-    takes = np.ptp(trips.times, axis=1)
-    judged = np.flatnonzero(~is_released & (takes >= LEAST_SECONDS))
-    ways = ways_of(trips.points[judged])
+    durations = np.ptp(trips.times, axis=1)
+    judged = np.flatnonzero(~is_released & (durations >= LEAST_SECONDS))
+    requests = requests_of(trips.points[judged])
 
-    predictions = {"OSRM's own": router.seconds(ways, None)}
-    for name, lines in lines_by_name(trips.take(np.flatnonzero(is_released))).items():
+    predictions = {"OSRM's own": router.seconds(requests, None)}
+    for name, lines in lines_by_name(trips.take(is_released)).items():
         assert lines.clock is not None
         departures = lines.clock.seconds(trips.times[judged])[:, 0]
         part = parts_of(departures, lines.clock, DAY_PARTS)
         speeds = router_speeds(lines, roads, DAY_PARTS)
-        predicted = np.full(len(ways), np.nan)
+        predicted = np.full(len(requests), np.nan)
         for number in np.unique(part):
             in_part = np.flatnonzero(part == number)
-            ways_in_part = [ways[trip] for trip in in_part]
-            predicted[in_part] = router.seconds(ways_in_part, speeds.osrm_text(number))
+            requests_in_part = [requests[trip] for trip in in_part]
+            predicted[in_part] = router.seconds(requests_in_part, speeds.osrm_text(number))
         predictions[name] = predicted
 
-    wide = pd.DataFrame(predictions).assign(draw=draw, real=takes[judged])
+    wide = pd.DataFrame(predictions).assign(draw=draw, real=durations[judged])
     return wide.melt(["draw", "real"], var_name="speeds", value_name="predicted").dropna()
 
 
@@ -134,7 +137,7 @@ def lines_by_name(released: Trajectories) -> dict[str, ReleasedLines]:
     return {"originals": originals, **lines}
 
 
-def ways_of(points: Floats) -> list[str]:
+def requests_of(points: Floats) -> list[str]:
     """Write where trips pass, (n, m, 2), and in which direction, as `ROUTES` reads it."""
     # The direction at a point is that from the point before to the next; at ends one is the end.
     before = points[:, np.maximum(VIA - 1, 0)]
@@ -156,7 +159,7 @@ class Router:
         self.folder = folder
         self.graph = folder / "roads.osrm"
         self.without_speeds = folder / "without_speeds"
-        package = next(ENVIRONMENT.glob("lib/*/site-packages/osrm"))
+        package = next(ENVIRONMENT.glob(INSTALLED))
         profile = package.absolute() / "share" / "profiles" / "car.lua"
         shutil.copy(roads, folder / "roads.osm.pbf")
         self._run("extract", "-p", profile, folder / "roads.osm.pbf")
@@ -170,9 +173,10 @@ class Router:
         command = [self.python, "-m", "osrm", *map(str, words)]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder)
 
-    def seconds(self, ways: list[str], speeds: str | None) -> Floats:
+    def seconds(self, requests: list[str], speeds: str | None) -> Floats:
         """Return how long routes take, (n,); NaN where there is none."""
-        # OSRM writes speeds into its files, where a street without others would keep them.
+        # OSRM writes speeds into its files, where a street without a speed in the next file would
+        # keep them.
         shutil.copytree(self.without_speeds, self.folder, dirs_exist_ok=True)
         options = []
         if speeds is not None:
@@ -181,24 +185,27 @@ class Router:
         self._run("customize", self.graph, *options)
 
         seconds = list[float]()
-        while len(seconds) < len(ways):
+        while len(seconds) < len(requests):
             routed = subprocess.run(
                 [self.python, "-c", ROUTES, self.graph],
                 check=False,
                 capture_output=True,
-                input="".join(ways[len(seconds) :]),
+                input="".join(requests[len(seconds) :]),
                 text=True,
             )
-            seconds += [float(word) for word in routed.stdout.split()]
+            if not routed.stdout:
+                sys.exit(f"OSRM cannot start: {routed.stderr}")
+            _, *words = routed.stdout.split()
+            seconds += map(float, words)
             if routed.returncode:  # OSRM may end on a trip, which then has no route
                 seconds.append(np.nan)
         return np.array(seconds)
 
 
 def python_with_osrm() -> Path:
-    """Return the Python of OSRM's environment, which is made once."""
+    """Return the Python of OSRM's environment, which is made once, with the package in it."""
     python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
+    if not any(ENVIRONMENT.glob(INSTALLED)):
         # pyenv has names of Pythons that are not installed: these fail.
         made = (
             subprocess.run([newer, "-m", "venv", ENVIRONMENT], check=False).returncode == 0

@@ -28,7 +28,7 @@ class Figure(msgspec.Struct):
 
     page: str
     quote: str  # the line of the page, with {} in place of numbers
-    values: list[str]  # addresses in the JSON; " %" behind a share, and "" for other data
+    values: list[str]  # addresses in the JSON; " %" behind a share; "" for a number of other data
     spread: float  # share by which the numbers may differ
 
 
@@ -71,14 +71,19 @@ def differs(text: str, now: float, spread: float) -> bool:
     return abs(printed - now) > spread * abs(now) + last_digit / 2
 
 
-def account_of(chain: Chain) -> Any:
+def words_of(command: str) -> list[str]:
+    """Return the words of a command, with folders, which may hold blanks, in place of names."""
+    words = [sys.executable, "-m", "trajanon", *shlex.split(command)]
+    for name, folder in _PLACES.items():
+        words = [word.replace(name, folder) for word in words]
+    return words
+
+
+def json_after(chain: Chain) -> Any:
     """Run the commands of a chain; return the JSON that they wrote."""
     with TemporaryDirectory() as folder:
         for command in chain.commands:
-            for word, place in _PLACES.items():
-                command = command.replace(word, place)
-            trajanon = [sys.executable, "-m", "trajanon", *shlex.split(command)]
-            subprocess.run(trajanon, cwd=folder, check=True, capture_output=True)
+            subprocess.run(words_of(command), cwd=folder, check=True, capture_output=True)
 
         return json.loads((Path(folder) / chain.json).read_text())
 
@@ -101,7 +106,7 @@ def main() -> int:
             print(f"not checked, without its data: {chain.name}")
             continue
 
-        account = account_of(chain)
+        account = json_after(chain)
         print(f"checked: {chain.name}")
         for figure in chain.figure:
             for change in changes(figure, account):

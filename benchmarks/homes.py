@@ -35,23 +35,24 @@ FOUND = 50.0  # metres; a home that is guessed so far off is found
 AROUND = 1_300.0  # metres from the home, in which cut ends are of its circle
 USUAL = 350.0  # metres of the usual circle
 HOP = 40.0  # metres; ends farther outside are of another circle
-REACHING = 0.5  # of a person's tracks come home; others count for nobody
+REACHING = 0.5  # least share of a person's tracks that come home; people with fewer are left out
 EVERY = 10.0  # metres between places of streets
 DENSE = 100.0  # metres around a place within which streets are counted
 DRAWN = 20  # tracks in the picture
 GUESSES = "centre of the circle", "densest street", "least distances", "a junction by chance"
+NO_PLACES = np.empty((0, 2))  # to hide besides those that the tracks show
 
 
 class Town(NamedTuple):
-    """What everybody knows, in metres east and north of the middle of the town."""
+    """What everybody knows of the city, in metres east and north of its middle."""
 
     streets: Floats  # places on them, (n, 2)
-    density: Floats  # how many other such places are near each, (n,)
+    density: Floats  # how many such places are near each, itself counted, (n,)
     junctions: Floats  # (j, 2)
 
 
 def town_of(city: City) -> Town:
-    """Lay places on all streets."""
+    """Lay places on all streets, in both of their directions."""
     places = list[Floats]()
     for street in chain.from_iterable(city.streets):
         for first, last in pairwise(np.array(street.shape)):
@@ -86,57 +87,55 @@ def guesses(ends: Floats, centre: Floats, radius: float, town: Town) -> dict[str
         inside = ~inside
     streets = town.streets[inside]
     to_ends = cdist(streets, ends).sum(axis=1)
-    # A home stands at a junction, and no farther from the centre than circles are shifted.
+    # A home stands at a junction, and no farther from the centre than circles are shifted, and the
+    # width of a place.
     near = np.linalg.norm(town.junctions - centre, axis=1) <= RADIUS.shift + RADIUS.width
-    return {
-        "centre of the circle": centre[None],
-        "densest street": streets[[town.density[inside].argmax()]],
-        "least distances": streets[[to_ends.argmin()]],
-        "a junction by chance": town.junctions[near] if near.any() else centre[None],
-    }
+    places = (
+        centre[None],
+        streets[[town.density[inside].argmax()]],
+        streets[[to_ends.argmin()]],
+        town.junctions[near] if near.any() else centre[None],
+    )
+    return dict(zip(GUESSES, places, strict=True))
 
 
 def metres_of(lat: Floats, lon: Floats) -> Floats:
-    """Return metres east and north of the middle of the town."""
+    """Return metres east and north of the middle of the city."""
     return np.column_stack([(lon - MIDDLE_LON) * METRES_EAST, (lat - MIDDLE_LAT) * METRES_NORTH])
 
 
-def people(number_of_people: int) -> Iterator[tuple[City, Floats, list[Trace]]]:
-    """Draw commuters: the town, the home in metres, and their tracks, which reach the home."""
+def people() -> Iterator[tuple[City, Floats, list[Trace]]]:
+    """Draw commuters without end: the city, the home in metres, and tracks, which reach it."""
     commuters.EVERY = 2.0  # seconds between fixes, as sports watches have it
     dice = Dice(SEED + 2)
     city = build_city(dice)
     shops = [city.one_near(home, 600.0, dice) for home in HOMES]
-    to_draw = number_of_people
     for number in count():
         subject = make_subject(city, number, dice)
         places = commuters.places_of(city, subject, number, shops, dice)
         home = np.array(city.junctions[places[0]])
-        trips = islice(commuters.days_of(city, subject, places, DAYS, dice), max(TRACKS))
+        trips = islice(commuters.trips_of(city, subject, places, DAYS, dice), max(TRACKS))
         tracks = [
             Trace(f"{trip}", subject.name, *np.array(fixes, np.float64).T)
             for trip, fixes in enumerate(trips)
         ]
-        # Tracks end at the edge of the town: those of a home beyond it, or in its park, show less.
+        # Tracks end at the edge of the city: those of a home beyond it, or in its park, show less.
         reached = [
             np.linalg.norm(metres_of(track.lat, track.lon) - home, axis=1).min() <= FOUND
             for track in tracks
         ]
         if np.mean(reached) >= REACHING:
             yield city, home, tracks
-            to_draw -= 1
-        if to_draw == 0:
-            return
 
 
-def ends_of(left: Points, points: Points, home: Floats) -> Floats:
+def ends_of(trimmed: Points, points: Points, home: Floats) -> Floats:
     """Return the ends near a home at which tracks were cut; others are the tracks' own."""
     # A track's own end is known by its time.
     rows, rows_of_own_ends = (
-        np.concatenate([first, first + size - 1]) for first, size in (left.pieces, points.pieces)
+        np.concatenate([first, first + size - 1]) for first, size in (trimmed.pieces, points.pieces)
     )
-    is_cut = ~np.isin(left.time[rows], points.time[rows_of_own_ends])
-    ends = metres_of(left.lat[rows], left.lon[rows])[is_cut]
+    is_cut = ~np.isin(trimmed.time[rows], points.time[rows_of_own_ends])
+    ends = metres_of(trimmed.lat[rows], trimmed.lon[rows])[is_cut]
     return ends[np.linalg.norm(ends - home, axis=1) <= AROUND]
 
 
@@ -144,27 +143,27 @@ def measure(number_of_people: int, picture: Path | None = None) -> None:
     """Print the share of homes that are found; draw the first person's tracks, if asked to."""
     rows = list[tuple[str, str, int, float]]()
     town = None
-    for number, (city, home, tracks) in enumerate(people(number_of_people)):
+    for number, (city, home, tracks) in enumerate(islice(people(), number_of_people)):
         town = town or town_of(city)
         key = number.to_bytes(32, "little")
         if number == 0 and picture is not None:
             draw(batch(tracks[:DRAWN]), home, key, picture)
 
-        at_home = np.array([MIDDLE_LAT, MIDDLE_LON]) + home[::-1] / (METRES_NORTH, METRES_EAST)
+        home_degrees = np.array([MIDDLE_LAT, MIDDLE_LON]) + home[::-1] / (METRES_NORTH, METRES_EAST)
         for track_count in TRACKS:
             points = batch(tracks[:track_count])
-            _, trimmed, _ = cut_places(points, RADIUS, np.empty((0, 2)), key)
-            usual = outside(points, at_home[None], USUAL)
-            for way, radius, left in (
-                ("trim", RADIUS.circle, trimmed),
-                (f"usual circle of {USUAL:g} m", USUAL, usual),
+            _, with_our_circle, _ = cut_places(points, RADIUS, NO_PLACES, key)
+            with_usual_circle = outside(points, home_degrees[None], USUAL)
+            for method, radius, trimmed in (
+                ("trim", RADIUS.circle, with_our_circle),
+                (f"usual circle of {USUAL:g} m", USUAL, with_usual_circle),
             ):
-                ends = ends_of(left, points, home)
+                ends = ends_of(trimmed, points, home)
                 # A track that was not cut does not show where the circle is.
                 places = guesses(ends, centre_of(ends, radius), radius, town) if len(ends) else {}
                 for guess in GUESSES:
                     off = np.linalg.norm(places.get(guess, np.inf) - home, axis=-1)
-                    rows.append((way, guess, track_count, 100.0 * float(np.mean(off <= FOUND))))
+                    rows.append((method, guess, track_count, 100.0 * float(np.mean(off <= FOUND))))
 
     table = pd.DataFrame(rows, columns=["way", "guess", "tracks", "found (%)"])
     print(table.groupby(["way", "guess", "tracks"]).mean().round(1).to_string())
@@ -175,10 +174,10 @@ def draw(points: Points, home: Floats, key: bytes, picture: Path) -> None:
     import matplotlib.pyplot as plt
     from PIL import Image
 
-    tracks, left, _ = cut_places(points, RADIUS, np.empty((0, 2)), key)
+    tracks, trimmed, _ = cut_places(points, RADIUS, NO_PLACES, key)
     figure, panels = plt.subplots(1, 2, figsize=(8, 4.4), layout="constrained")
     titles = f"{DRAWN} tracks of one person, and home", "trimmed"
-    for axes, title, drawn in zip(panels, titles, (tracks, left), strict=True):
+    for axes, title, drawn in zip(panels, titles, (tracks, trimmed), strict=True):
         metres = metres_of(drawn.lat, drawn.lon) - home
         for track in np.split(metres, drawn.pieces[0][1:]):
             axes.plot(*track.T, color="#0072B2", linewidth=1, alpha=0.5)

@@ -1,4 +1,7 @@
-"""What the benchmarks share: seconds, memory, tables, and processes of their own."""
+"""What the benchmarks share: seconds, memory, tables, and processes of their own.
+
+Memory is in gigabytes of 10^9 bytes; Linux counts it in units of 1,024 bytes.
+"""
 
 import json
 import os
@@ -17,12 +20,13 @@ import typer
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
 
-# The least that can tell the memory of a process from that of its parent.
+# A process's peak of memory begins with that of the process that starts it, so the one that starts
+# it here is as small as can be.
 WATCH = """
 import json, resource, subprocess, sys
 run = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-spent = {"cpu": used.ru_utime + used.ru_stime, "gb": used.ru_maxrss / 1e6}
+spent = {"cpu": used.ru_utime + used.ru_stime, "gb": used.ru_maxrss * 1024 / 1e9}
 print(json.dumps({"code": run.returncode, "out": run.stdout, "err": run.stderr[-2000:], **spent}))
 """
 
@@ -30,7 +34,7 @@ print(json.dumps({"code": run.returncode, "out": run.stdout, "err": run.stderr[-
 class Spent(NamedTuple, Generic[Result]):
     """What a job returned, its seconds by the clock, and those of all threads together."""
 
-    found: Result
+    result: Result
     seconds: float
     cpu_seconds: float
 
@@ -51,21 +55,21 @@ def spent(
     """Run a job and measure how long it takes."""
     since = perf_counter()
     cpu_since = process_time()
-    found = job(*args, **options)
-    return Spent(found, perf_counter() - since, process_time() - cpu_since)
+    result = job(*args, **options)
+    return Spent(result, perf_counter() - since, process_time() - cpu_since)
 
 
 def peak_gb() -> float:
     """Return the gigabytes that this process held at most."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 3)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, 3)
 
 
-def say_machine() -> None:
+def print_load() -> None:
     """Print how busy the machine was in the last minute."""
     print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
 
 
-def row(*cells: object) -> None:
+def print_row(*cells: object) -> None:
     """Print a row of a table as soon as it is known."""
     print("|", " | ".join(map(str, cells)), "|", flush=True)
 

@@ -59,6 +59,7 @@ def main() -> None:
     panels[0].text((west + east) / 2, top + 0.0005, "1 km", ha="center")
     figure.text(0.995, 0.01, "© OpenStreetMap contributors", ha="right", fontsize=8)
     figure.savefig(_PICTURE, dpi=100)
+    # With fewer colours the file is a fraction of its size.
     Image.open(_PICTURE).quantize(128).save(_PICTURE, optimize=True)
 
 

@@ -18,7 +18,10 @@ def clip(points: Points, area: Area) -> Points:
 
 
 def keep(points: Points, inside: Bools, breaks: Breaks) -> Points:
-    """Drop points outside; cut where some were dropped, and where the way between two breaks."""
+    """Drop points outside.
+
+    A new piece begins after dropped points, and where the way between two kept points must be cut.
+    """
     begins = broken(points, inside, breaks)
     begins[1:] |= inside[1:] & ~inside[:-1]
     return points.cut(begins).take(inside)

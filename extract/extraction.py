@@ -24,7 +24,7 @@ from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.gpx import FROM_OSM
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.trace_pieces import joined, ordered
+from trajanon.extract.sources.trace_pieces import joined, without_unordered
 from trajanon.extract.sources.wrong_years import with_true_years
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
@@ -40,12 +40,12 @@ HELD = 4_000  # trajectories held in memory before they are written to disk
 
 NAMED = 3  # files of a source that are named as its origin, at most
 
-From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 @takes_settings(Rules, SourceOptions)
 def extract(
-    source: From = OSM_API,
+    source: Source = OSM_API,
     area: AreaLike = None,
     *,
     windows: bool = False,
@@ -117,7 +117,7 @@ def extract(
 @takes_settings(Rules, SourceOptions)
 def extract_to(
     out: str | os.PathLike[str],
-    source: From = OSM_API,
+    source: Source = OSM_API,
     area: AreaLike = None,
     *,
     partition: int | None = None,
@@ -198,7 +198,7 @@ class _Plan(NamedTuple):
 
 
 def _planned(
-    source: From,
+    source: Source,
     area: AreaLike,
     windows: bool,
     hidden: Region | None,
@@ -209,23 +209,28 @@ def _planned(
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
     rules = _rules(options, city_spacing, windows=windows)
-    reads = settings_from(options, SourceOptions)
-    if reads.jobs > 1 and client is not None:
-        raise BadInput(f"`jobs={reads.jobs}` and a cluster both read files: name one of them")
+    source_options = settings_from(options, SourceOptions)
+    jobs = source_options.jobs
+    if jobs > 1 and client is not None:
+        raise BadInput(f"`jobs={jobs}` and a cluster both read files: name one of them")
 
-    reading = _reading(reads, rules.subjects_exact)
+    reading = _reading(source_options, rules.subjects_exact)
     source_files = _listed_files(source, reading)
     boxes: Sequence[Box] = ()
     if source_files:
         traces_by_file = files.traces_of_files(
-            source_files, reading, jobs=reads.jobs, client=client, progress=progress
+            source_files, reading, jobs=jobs, client=client, progress=progress
         )
     elif region is None:
         raise BadInput(f"name an area: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
         boxes = osm_api_download.boxes_of(region)
         traces_by_file = osm_api_download.traces_of_boxes(
-            boxes, reading, url=reads.api_url, max_pages=reads.max_pages, progress=progress
+            boxes,
+            reading,
+            url=source_options.api_url,
+            max_pages=source_options.max_pages,
+            progress=progress,
         )
 
     cutter = Cutter(
@@ -238,15 +243,23 @@ def _planned(
         nameless_differ="nameless" in reading.columns,  # "different" is all that it may be
     )
     recordings = with_true_years(joined(traces_by_file, reading.counts), reading)
-    traces = ordered(recordings, reads.untimed, cutter.counts)
-    if reading.columns.get("subject") == NOBODY:
-        traces = (replace(trace, subject=None, spellings=()) for trace in traces)
+    used = _used_traces(recordings, source_options, cutter.counts)
     return _Plan(
         cutter,
-        cut_batches=map(cutter.cut, cutter.batches(traces)),
+        cut_batches=map(cutter.cut, cutter.batches(used)),
         inputs=[file.path for file in source_files],
-        url=reads.api_url,
+        url=source_options.api_url,
     )
+
+
+def _used_traces(
+    recordings: Iterator[Trace], options: SourceOptions, counts: Counter[str]
+) -> Iterator[Trace]:
+    """Leave out traces without an order, and names of persons if none are to be read."""
+    with_order = without_unordered(recordings, options.untimed, counts)
+    if (options.columns or {}).get("subject") != NOBODY:
+        return with_order
+    return (replace(trace, subject=None, spellings=()) for trace in with_order)
 
 
 def _rules(options: ExtractKeywords, city_spacing: float | None, *, windows: bool) -> Rules:
@@ -258,7 +271,7 @@ def _rules(options: ExtractKeywords, city_spacing: float | None, *, windows: boo
     return settings_from({**options, "spacing": city_spacing}, Rules)
 
 
-def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
+def _listed_files(source: Source, reading: Reading) -> list[SourceFile]:
     """List the files of the source: none for the server, and at least one for anything else."""
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not all(map(os.fspath, names)) or not names:
@@ -296,20 +309,23 @@ def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
     """Cut all batches, and return the trajectories: many are on disk until all people are known."""
     on_disk: list[Path] = []
     held: list[Trajectories] = []
+    size = 0  # of all that is held
 
-    for cut_batch in plan.cut_batches:
+    for cut_batch in filter(len, plan.cut_batches):
         held.append(cut_batch)
-        if sum(map(len, held)) >= HELD:
+        size += len(cut_batch)
+        if size >= HELD:
             path = folder / f"{len(on_disk)}.parquet"
-            write_parts(path, [joined_trajectories(list(filter(len, held)))], {})
+            write_parts(path, [joined_trajectories(held)], {})
             on_disk.append(path)
             held = []
+            size = 0
 
     return plan.cutter.numbered(chain(map(read_trajectories, on_disk), held))
 
 
 def traces(
-    source: From,
+    source: Source,
     *,
     columns: Mapping[str, str] | None = None,
     untimed: str = "accept",
@@ -340,7 +356,8 @@ def traces(
     a Ada [41.0, 41.1]
     b Ada [41.2]
     """
-    reading = _reading(SourceOptions(columns=columns, untimed=untimed), subjects_exact)
+    options = SourceOptions(columns=columns, untimed=untimed, jobs=jobs)
+    reading = _reading(options, subjects_exact)
     if counts is not None:
         reading = replace(reading, counts=counts)
 
@@ -350,7 +367,7 @@ def traces(
 
     traces_by_file = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
     recordings = with_true_years((trace for _, trace in traces_by_file), reading)
-    return ordered(recordings, untimed, reading.counts)
+    return _used_traces(recordings, options, reading.counts)
 
 
 def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:

@@ -19,7 +19,7 @@ from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
 from trajanon.extract.clip_to_area import keep
 from trajanon.extract.earth.area import Region, around
-from trajanon.extract.extraction import From, traces
+from trajanon.extract.extraction import Source, traces
 from trajanon.extract.gaps_and_stays import gaps_of
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
@@ -76,7 +76,7 @@ class Trimmed:
 
 
 def trim(
-    source: From,
+    source: Source,
     out: str | os.PathLike[str],
     key: bytes | Path | None = None,
     *,

@@ -29,12 +29,12 @@ class Entered(NamedTuple):
 
 
 class Persons(NamedTuple):
-    """Who is behind the subjects that were entered, and what was found to be one's."""
+    """The person behind each subject that was entered, and how many were merged."""
 
     number: Ints  # of the person behind each subject: the lowest subject that is the same
     nameless: Nameless
     merged: Merged
-    at_two_places: int = 0  # subjects
+    at_two_places: int  # how many subjects are at two places at one time, again and again
 
 
 class Recordings:
@@ -52,29 +52,29 @@ class Recordings:
 
     def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
         """Number recordings and their subjects; find those that came before."""
-        recordings = [(self._key(trace), trace.name) for trace in traces]
+        recordings = [(self._noted_key(trace), trace.name) for trace in traces]
         subjects = [(key,) if key else (None, name) for key, name in recordings]
 
-        known = len(self._traces)
+        recordings_before = len(self._traces)
         trace = numbers_by_appearance([_hash(*recording) for recording in recordings], self._traces)
         subject = numbers_by_appearance(subjects, self._subjects)
         return Entered(
             trace=trace,
             subject=subject,
-            mark=np.array([_hash(*subject_name) for subject_name in subjects], np.uint64),
+            mark=np.array([_hash(*identity) for identity in subjects], np.uint64),
             # Numbers rise where, and only where, a name is new.
-            new=trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1],
+            new=trace > np.maximum.accumulate(np.append(recordings_before - 1, trace))[:-1],
             repeated=self._repeats.find(points, subject),
         )
 
-    def _key(self, trace: Trace) -> str:
-        """Return the one form of a subject's spellings, and note these; empty if there is none."""
+    def _noted_key(self, trace: Trace) -> str:
+        """Note a subject's spellings, and return their one form; empty if there is none."""
         spellings = trace.spellings or (() if trace.subject is None else (trace.subject,))
         keys = [key_of(spelling, exact=self._exact) for spelling in spellings]
         self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
         return keys[0] if keys else ""
 
-    def place(self, cleaned: Points, given: Points, entered: Entered) -> None:
+    def remember_places(self, cleaned: Points, given: Points, entered: Entered) -> None:
         """Remember where recordings were, by their points cleaned and as given."""
         self._places.add(cleaned, given, entered.subject)
 
@@ -106,7 +106,10 @@ class Recordings:
 
 
 def _joined(n: int, pairs: Ints) -> Ints:
-    """Return the lowest of the subjects that pairs, (pairs, 2), join to each of n, shape (n,)."""
+    """Return for each of n subjects the lowest one that pairs, (pairs, 2), join it to, shape (n,).
+
+    They may join it over others: if 1 and 2 are a pair, and so are 2 and 3, 3 is joined to 1.
+    """
     person = np.arange(n)
     first, second = pairs.T
     # In each round both of a pair get the lower number, and then all who have either's.
@@ -119,6 +122,10 @@ def _joined(n: int, pairs: Ints) -> Ints:
 
 
 def _hash(*names: str | None) -> int:
-    """Hash what a subject is known by: its name, or None and that of its recording; or both."""
-    text = repr(names).encode()  # which escapes what no codec writes
+    """Hash what a recording or a subject is known by.
+
+    A recording is known by its subject's name and its own; a subject by its name, or by None and
+    the name of its recording.
+    """
+    text = repr(names).encode()  # `repr` escapes lone surrogates, which cannot be encoded
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

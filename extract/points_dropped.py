@@ -8,10 +8,10 @@ import pandas as pd
 from trajanon.common.arrays import Bools, Floats
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.trajectories.geodesy import metres_between
+from trajanon.trajectories.geodesy import metres_between, wrapped
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
-_BY_ACCIDENT = 0.1  # share of points that may have the minute of others: rows may come twice
+_BY_ACCIDENT = 0.1  # share of a piece's different points that may share a minute by accident
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
 
@@ -56,9 +56,9 @@ def sort_by_time(points: Points) -> Points:
 def spread_minutes(points: Points) -> tuple[Points, int]:
     """Spread points that share a minute evenly over it, in their order; count those points.
 
-    This applies to pieces with whole minutes only, often shared. A point that repeats one of its
-    minute is dropped. Times to five minutes are spread over five. A piece with a single time, or
-    with times to the hour, is too coarse to spread.
+    This applies to pieces with whole minutes only, often shared. There, a point that repeats
+    another one of its minute is dropped. Times to five minutes are spread over five. A piece with a
+    single time, or with times to the hour, is too coarse to spread.
     """
     shares_time = _shares_time(points)
     if not shares_time.any():
@@ -72,7 +72,7 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     step = np.minimum.reduceat(seconds_since, first)  # the least of each piece
     is_coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
 
-    # Points that repeat one of their minute are no others, where many share a minute.
+    # A point that repeats another one of its minute does not count as a point of its own.
     in_coarse = np.flatnonzero(np.repeat(is_coarse, size))
     columns = {name: getattr(points, name)[in_coarse] for name in ("piece", "time", "lat", "lon")}
     repeats = np.zeros(len(points), dtype=np.bool_)
@@ -91,8 +91,8 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     point_count = np.diff(begin, append=len(points))  # of each time
     of_one_time = np.repeat(point_count, point_count)
     share = (np.arange(len(points)) - np.repeat(begin, point_count)) / of_one_time
-    moved = (step_of_point > 0.0) & (of_one_time > 1)
-    return replace(points, time=points.time + share * step_of_point), int(moved.sum())
+    in_spread_time = (step_of_point > 0.0) & (of_one_time > 1)
+    return replace(points, time=points.time + share * step_of_point), int(in_spread_time.sum())
 
 
 def _shares_time(points: Points) -> Bools:
@@ -110,16 +110,20 @@ def average_equal_times(points: Points) -> Points:
     first = np.flatnonzero(~shares)  # of the points of each time
     size = np.diff(first, append=len(points))
 
-    def mean(values: Floats) -> Floats:
-        # Of differences from the first value of each time, so that no digits are lost.
-        differences = values - np.repeat(values[first], size)
-        return values[first] + np.add.reduceat(differences, first) / size
+    def mean(degrees: Floats) -> Floats:
+        # Of differences from the first value of each time, so that no digits are lost. At the 180th
+        # meridian longitudes jump by 360; latitudes never differ by more than 180.
+        differences = wrapped(degrees - np.repeat(degrees[first], size))
+        return wrapped(degrees[first] + np.add.reduceat(differences, first) / size)
 
     return replace(points.take(first), lat=mean(points.lat), lon=mean(points.lon))
 
 
 def drop_strays(points: Points, rules: Rules) -> Points:
-    """Drop single fixes that are too fast to reach; of several in a row, which are is unknown."""
+    """Drop single fixes that are too fast to reach.
+
+    Several in a row are kept: which of them is wrong is not known.
+    """
     if rules.max_speed is None or len(points) < 3:
         return points
     lat, lon, time = points.lat, points.lon, points.time
@@ -131,8 +135,8 @@ def drop_strays(points: Points, rules: Rules) -> Points:
     middle = np.flatnonzero(fast[:-1] & fast[1:])
     before = middle - 1
     after = middle + 1
-    metres_past = metres_between(lat[before], lon[before], lat[after], lon[after])
-    is_stray = ~too_fast(metres_past, time[after] - time[before], rules.max_speed)
+    metres_without_it = metres_between(lat[before], lon[before], lat[after], lon[after])
+    is_stray = ~too_fast(metres_without_it, time[after] - time[before], rules.max_speed)
 
     strays = middle[is_stray]
     in_a_row = np.isin(strays - 1, strays) | np.isin(strays + 1, strays)
@@ -143,6 +147,6 @@ def drop_strays(points: Points, rules: Rules) -> Points:
 
 def drop_zero_hops(points: Points) -> Points:
     """Drop points at exactly the place of the point before them."""
-    stays = points.follows
-    stays[1:] &= (points.lat[1:] == points.lat[:-1]) & (points.lon[1:] == points.lon[:-1])
-    return points.take(~stays)
+    repeats_place = points.follows
+    repeats_place[1:] &= (points.lat[1:] == points.lat[:-1]) & (points.lon[1:] == points.lon[:-1])
+    return points.take(~repeats_place)

@@ -127,7 +127,7 @@ class Cutter:
 
         as_read = points.take(~repeated)
         cleaned = self._cleaned(as_read)
-        self.recordings.place(cleaned, as_read, entered)
+        self.recordings.remember_places(cleaned, as_read, entered)
         moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
 
         # What became of each trace, if no later step changes it.

@@ -195,14 +195,14 @@ def test_trips_of_the_server_that_may_go_on_outside_have_no_true_ends(
 ) -> None:
     pages = sorted(SAN_FRANCISCO.glob("*.gpx.gz"))[-8:]
     saved = extract(pages, REQUESTED)
-    assert saved.known_ends.all()
+    assert saved.ends_are_true.all()
     known = []
     for asked, out in ((100, 0), (8, 1)):  # the last page is known for it, or is not
         server = replay(pages)
         asked_for = extract(area=REQUESTED, api_url=server.url, max_pages=asked)
         assert asked_for.provenance["counts"][CUT_OFF] == out
         assert len(asked_for) == len(saved) - out
-        known.append(int(asked_for.known_ends.all(axis=1).sum()))
+        known.append(int(asked_for.ends_are_true.all(axis=1).sum()))
     assert len(saved) > known[0] == known[1] + 1
 
 

@@ -208,9 +208,6 @@ def _refuse_unfit(trajectories: Trajectories, k: int, plan: Plan) -> None:
     people = None if counted is None else len(np.unique(counted))
     check_enough(len(trajectories), k, people, origin.unit, origin.source.unnamed)
 
-    if (points := trajectories.points.shape[1]) < 2:
-        raise BadInput(f"a line has two points or more, and these trajectories have {points}")
-
 
 def grouped(
     trajectories: Trajectories,

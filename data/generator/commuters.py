@@ -1,4 +1,4 @@
-"""Draw a population of commuters in the city of the sample: homes, works, shops, whole days.
+"""Draw a population of commuters in the city of the sample: homes, workplaces, shops, whole days.
 
 Run ``python data/generator/commuters.py FILE.csv [PEOPLE] [DAYS]``: 500 people on 20 days from a
 Monday on make 19,000 trips. Every machine writes the same file, and all people in it are invented.
@@ -19,11 +19,17 @@ EVERY = 14.0  # seconds between two fixes
 LOST = 0.03  # share of the trips that are not recorded
 
 HOME, WORK, MEETING, SHOP, VISIT = range(5)  # by their place in the list of `places_of`
+
+# Which share of the days somebody goes where, one place after another, from home on.
 WEEKDAYS = (
-    *((0.08, ()), (0.50, (WORK, HOME)), (0.20, (WORK, SHOP, HOME)), (0.06, (VISIT, HOME))),
-    *((0.10, (WORK, HOME, SHOP, HOME)), (0.06, (WORK, MEETING, WORK, HOME))),
+    (0.08, ()),
+    (0.50, (WORK, HOME)),
+    (0.20, (WORK, SHOP, HOME)),
+    (0.06, (VISIT, HOME)),
+    (0.10, (WORK, HOME, SHOP, HOME)),
+    (0.06, (WORK, MEETING, WORK, HOME)),
 )
-WEEKENDS = ((0.35, ()), (0.40, (SHOP, HOME)), (0.25, (VISIT, HOME)))  # shares, and goals from home
+WEEKENDS = ((0.35, ()), (0.40, (SHOP, HOME)), (0.25, (VISIT, HOME)))
 
 # The local hour at which somebody sets out for a place, and a spread, in hours; for work and home
 # it is the rush hour.
@@ -31,12 +37,11 @@ HOURS = {MEETING: (11.5, 0.8), SHOP: (18.0, 1.0), VISIT: (12.0, 2.0)}
 
 
 def places_of(city: City, subject: Subject, number: int, shops: list[int], dice: Dice) -> list[int]:
-    """Draw the junctions of a home, work, meetings, shops and visits; a third work off the hubs.
-
-    Distances are metres, places metres from the middle of the city.
-    """
+    """Draw the junctions of a home, work, meetings, shops and visits; a third work off the hubs."""
     # The third goal of a subject of the sample is an errand; here it is a shop.
     hub, meeting, _, visit = subject.goals
+
+    # Homes lie farther apart than those of the sample, so the subject's own is not used.
     home = city.one_near(HOMES[number % len(HOMES)], 1500.0, dice)
     work = city.one_near((0.0, 0.0), 4200.0, dice) if dice.chance(1.0 / 3.0) else hub
     return [home, work, meeting, shops[number % len(shops)], visit]
@@ -44,18 +49,18 @@ def places_of(city: City, subject: Subject, number: int, shops: list[int], dice:
 
 def plan(weekend: bool, dice: Dice) -> list[int]:
     """Draw where somebody is on a day, from home on; home alone on a day without trips."""
-    left = dice.uniform(0.0, 1.0)
+    remaining = dice.uniform(0.0, 1.0)
     for share, goals in WEEKENDS if weekend else WEEKDAYS:
-        left -= share
-        if left < 0.0:
+        remaining -= share
+        if remaining < 0.0:
             return [HOME, *goals]
     return [HOME]
 
 
-def days_of(
+def trips_of(
     city: City, subject: Subject, places: list[int], days: int, dice: Dice
 ) -> Iterator[list[Fix]]:
-    """Record the trips of somebody: the same way whenever two places are the same."""
+    """Record the trips of somebody on so many days: between two places always the same way."""
     ways: dict[tuple[int, int], list[Street]] = {}
     for day in range(days):
         ready = 0.0  # the hour at which somebody is where the next trip begins
@@ -89,7 +94,7 @@ def write(file: Path, people: int = PEOPLE, days: int = DAYS) -> None:
         for number in range(people):
             subject = make_subject(city, number, dice)
             places = places_of(city, subject, number, shops, dice)
-            for fixes in days_of(city, subject, places, days, dice):
+            for fixes in trips_of(city, subject, places, days, dice):
                 trip += 1
                 for lat, lon, time in fixes:
                     stamp = f"{datetime.fromtimestamp(time or 0, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -33,7 +33,7 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-# Limits, in bytes but for the values.
+# Limits, in bytes but for the values and the ratio.
 LONGEST_LINE = 1 << 26  # or row of a table
 BYTES_OF_POINT = 24  # in a table, at least: latitude, longitude, and time
 _LARGEST_DOCUMENT = 1_000_000_000  # that is held whole
@@ -61,9 +61,9 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 class Stream(io.BufferedReader):
     """A stream of bytes that is read within limits; beyond, it fails as if it were damaged."""
 
-    def __init__(self, raw: io.RawIOBase, packed: Callable[[], int] | None = None) -> None:
+    def __init__(self, raw: io.RawIOBase, packed_so_far: Callable[[], int] | None = None) -> None:
         super().__init__(raw, _BUFFER)
-        self._packed = packed  # bytes from which what was read so far is unpacked
+        self._packed_so_far = packed_so_far  # bytes from which what was read is unpacked
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read some bytes, or a whole document."""
@@ -76,14 +76,16 @@ class Stream(io.BufferedReader):
             document.write(piece)
             if document.tell() > _LARGEST_DOCUMENT:
                 raise OSError("it has more than 1 GB, and is held whole: split it")
-            if self._packed is not None:
+            if self._packed_so_far is not None:
                 values += sum(map(piece.count, _VALUE_MARKS))
                 self.check_values(values)
         return document.getvalue()
 
     def check_values(self, values: int) -> None:
         """Refuse more values than so few packed bytes hold, as each takes memory of its own."""
-        if self._packed is not None and values > max(_VALUES, _VALUES_PER_BYTE * self._packed()):
+        if self._packed_so_far is None:
+            return
+        if values > max(_VALUES, _VALUES_PER_BYTE * self._packed_so_far()):
             raise OSError(f"it is packed so that {values:,} values take hardly any place")
 
     def readline(self, size: int | None = -1, /) -> bytes:
@@ -109,16 +111,16 @@ def unpacked(stream: Stream) -> Stream:
     for magic, unpack in _UNPACK.items():
         if head.startswith(magic):
             content = unpack(stream)
-            # What is unpacked so far comes before a damaged place is reported.
-            return stream_of(content.read1, content, stream, packed=stream.tell)
+            # `read1` returns what comes before a damaged place; `read` would lose it.
+            return stream_of(content.read1, content, stream, packed_so_far=stream.tell)
     return stream
 
 
 def stream_of(
-    read: Callable[[int], bytes], *closed: io.IOBase, packed: Callable[[], int] | None = None
+    read: Callable[[int], bytes], *closed: io.IOBase, packed_so_far: Callable[[], int] | None = None
 ) -> Stream:
     """Make a stream from a read function; closing it closes the streams given, too."""
-    return Stream(_Content(read, closed, packed), packed)
+    return Stream(_Content(read, closed, packed_so_far), packed_so_far)
 
 
 class _Content(io.RawIOBase):
@@ -128,12 +130,12 @@ class _Content(io.RawIOBase):
         self,
         read: Callable[[int], bytes],
         closed: tuple[io.IOBase, ...],
-        packed: Callable[[], int] | None,
+        packed_so_far: Callable[[], int] | None,
     ) -> None:
         super().__init__()
         self._read = read
         self._closed = closed
-        self._packed = packed
+        self._packed_so_far = packed_so_far
         self._size = 0
 
     def readable(self) -> bool:
@@ -144,8 +146,8 @@ class _Content(io.RawIOBase):
         data = self._read(len(view))
         view[: len(data)] = data
         self._size += len(data)
-        if self._packed is not None:
-            check_ratio(self._size, self._packed())
+        if self._packed_so_far is not None:
+            check_ratio(self._size, self._packed_so_far())
         return len(data)
 
     def tell(self) -> int:
@@ -190,7 +192,7 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
             raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
         try:
             size = info.compress_size
-            return unpacked(stream_of(archive.open(info).read, packed=lambda: size))
+            return unpacked(stream_of(archive.open(info).read, packed_so_far=lambda: size))
         except DAMAGED_ZIP as error:
             why = f"cannot be unpacked ({error}): download the archive again"
             raise FileProblem(f"{name} {why}") from error
@@ -206,7 +208,7 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
 def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
     """Return the members of a tar archive, packed or not."""
     try:
-        with _cut_off():
+        with _raising_cut_off():
             content = unpacked(stream)
             archive = tarfile.TarFile.open(
                 fileobj=content, mode="r|", bufsize=_BUFFER, tarinfo=_Header
@@ -217,7 +219,7 @@ def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
 
     with archive:
         while True:
-            with _cut_off():
+            with _raising_cut_off():
                 info = archive.next()
             if info is None:
                 return
@@ -233,14 +235,14 @@ def _opened_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
     assert content is not None  # a regular file
 
     def read(size: int) -> bytes:
-        with _cut_off():
+        with _raising_cut_off():
             return content.read(size)
 
     return unpacked(stream_of(read))
 
 
 @contextmanager
-def _cut_off() -> Iterator[None]:
+def _raising_cut_off() -> Iterator[None]:
     """Make a `CutOff` of whatever is wrong in a tar archive: nothing can be read beyond."""
     try:
         yield

@@ -283,7 +283,7 @@ class _ChoiceOfColumns:
         clock = self._clock
         is_needed = clock is None or "order" in self.named
         if clock is not None and self._usual("order"):
-            is_needed |= self.head.count_different(clock) < self.head.rows
+            is_needed |= self.head.count_different(clock) < self.head.row_count
         if is_needed:
             self.assign("order")
 

@@ -12,9 +12,9 @@ from pandas.api.types import is_float_dtype, is_list_like, is_object_dtype
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.timestamps import TimesHeld, times_held
-from trajanon.trajectories.person_names import spelled
+from trajanon.trajectories.person_names import tidied
 
-_FEW_ROWS = 10  # too few to say that a column counts them, or to be a recording on average
+_LEAST_ROWS = 10  # that show that a column counts them; and of a recording, on average
 _ROWS_JUDGED = 1_000  # the first ones, which show whether a column measures something
 _LARGEST_SECOND = 63  # of the minute: AIS has codes beyond 59
 
@@ -51,7 +51,7 @@ class Column:
     @property
     def is_key(self) -> bool:
         """Return whether each row has a value of its own, and there are enough rows to say so."""
-        return len(self.coded.values) == len(self.values) >= _FEW_ROWS
+        return len(self.coded.values) == len(self.values) >= _LEAST_ROWS
 
     @cached_property
     def times(self) -> TimesHeld | None:
@@ -80,8 +80,8 @@ class TableHead(dict[str, Column]):
             for name in rows
             if not _holds_lists(rows[name])
         )
-        self.rows = len(rows)
-        self.recording = np.zeros(self.rows, np.int64)  # of each row its number, or -1
+        self.row_count = len(rows)
+        self.recording = np.zeros(self.row_count, np.int64)  # of each row its number, or -1
 
     def number_recordings_by(self, names: Sequence[str]) -> None:
         """Number recordings by the values of these columns; without any, all rows are one."""
@@ -95,10 +95,10 @@ class TableHead(dict[str, Column]):
         return _is_constant(self[name], self.recording)
 
     def divides(self, name: str, owner: Column) -> bool:
-        """Return whether a column tells parts of what owners made apart, each of one owner."""
+        """Return whether a column divides what each owner made, and no part has two owners."""
         coded = self[name].coded
         is_finer = len(owner.coded.values) < len(coded.values)
-        are_few = _FEW_ROWS * len(coded.values) <= self.rows
+        are_few = _LEAST_ROWS * len(coded.values) <= self.row_count
         is_whole = bool((coded.code >= 0).all())
         return is_finer and are_few and is_whole and _is_constant(owner, coded.code)
 
@@ -121,7 +121,7 @@ class TableHead(dict[str, Column]):
         if not len(steps) or (steps == 0.0).any():
             return False
 
-        counts_rows = np.ptp(values) == self.rows - 1 and self[name].is_key
+        counts_rows = np.ptp(values) == self.row_count - 1 and self[name].is_key
         return not gapless or counts_rows or bool((steps == 1.0).all())
 
     def holds_seconds_of_minute(self, name: str) -> bool:
@@ -155,4 +155,4 @@ def as_given(values: pd.Series) -> list[str | None]:
     if is_float_dtype(values):
         values = values.astype("string").str.removesuffix(".0")
     texts = (None if pd.isna(value) else str(value) for value in values.tolist())
-    return [text if text and spelled(text) else None for text in texts]
+    return [text if text and tidied(text) else None for text in texts]

@@ -51,9 +51,10 @@ def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
 
 
 def reader_of_longitudes(lon: Floats, reading: Reading) -> Callable[[Floats], Floats]:
-    """Return a function that brings longitudes of a file to -180..180, by the first of them.
+    """Return a function that brings longitudes of a file to -180..180, judged by its first rows.
 
-    Some files have longitudes from 0 to 360. If this one does, that is reported.
+    Some files have longitudes from 0 to 360. If this one does, that is reported. What is beyond 360
+    is an error, and stays as it is.
     """
     known = lon[np.isfinite(lon)]
     is_beyond = (known > 180.0) & (known <= 360.0)
@@ -65,7 +66,7 @@ def reader_of_longitudes(lon: Floats, reading: Reading) -> Callable[[Floats], Fl
         return lambda lon: lon
 
     reading.found("longitudes to 360", example=known[is_beyond][0])
-    return lambda lon: np.where(lon > 180.0, lon - 360.0, lon)
+    return lambda lon: np.where((lon > 180.0) & (lon <= 360.0), lon - 360.0, lon)
 
 
 def check_degrees(
@@ -153,7 +154,9 @@ def _degrees_of_role(rows: pd.DataFrame, role: str) -> Floats:
 
 
 def numbers(values: pd.Series) -> Floats:
-    """Read values, which may be texts, as numbers; what is no number becomes NaN."""
+    """Read values, which may be texts, as numbers; what is no number, or a time, becomes NaN."""
+    if values.dtype.kind in "mM":  # which pandas turns into numbers without a unit
+        return np.full(len(values), np.nan)
     if not pd.api.types.is_numeric_dtype(values):
         # Arrow reads texts much faster than pandas, but refuses all of them if one is no number.
         try:

@@ -35,19 +35,21 @@ from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS, traces_of_points
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import frame, refuse_doubles
-from trajanon.files.arrow import reading as read_errors
+from trajanon.files.arrow import frame, refuse_repeated_columns, sound
+from trajanon.files.arrow import reading as explained_errors
 
 PARQUET = b"PAR1"
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
 
-POINTS = "a table of points"
+FILE_TYPE = "a table of points"  # as errors call it
 UNREAD = "rows that could not be read"
 HEADERS = "lines that repeat the names of columns"
 
 _ABOVE = (b"#", b"sep=")  # how lines above the names begin: comments, and one of Excel's
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
+
+_BLANK = b" \t\r\n\v\f\0"  # bytes of lines that hold nothing
 
 _BYTES_JUDGED = 1 << 20  # of a text, by which its layout is found
 _BYTES_PARSED = 1 << 24  # at a time
@@ -58,6 +60,7 @@ _ROWS_OF_PARQUET = 250_000  # that are read at a time
 _NULL_VALUES = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
 
 # How places are written in one field: WKT, perhaps with a reference system; WKB; or two numbers.
+# GeoJSON begins with a brace.
 _SYSTEM = re.compile(r"SRID=(\d+)\s*;\s*", re.IGNORECASE)
 _WKT = re.compile(r"\s*(SRID=\d+\s*;)?\s*(MULTI)?(POINT|LINESTRING)\b", re.IGNORECASE)
 _WKB = re.compile(r"[0-9A-Fa-f]{42,}")
@@ -78,7 +81,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def fields_below_comments(head: bytes) -> list[list[str]]:
-    """Return the fields of the first two lines below all comments."""
+    """Return the fields of the first two lines that are no comments, or else of the last line."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     lines = [line for line in lines if line.strip()]
     rows = [line for line in lines if not line.encode().startswith(_ABOVE)][:2] or lines[-1:]
@@ -88,6 +91,7 @@ def fields_below_comments(head: bytes) -> list[list[str]]:
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a table."""
     is_parquet = path.name.lower().endswith(_NAMES_OF_PARQUET)
+    # Only a look: by a new Reading, so that these bytes do not count as progress.
     with Reading().open(regular(path)) as stream:
         is_parquet = is_parquet or stream.peek().startswith(PARQUET)
     yield from (_of_parquet if is_parquet else _of_text)(path, reading)
@@ -99,7 +103,7 @@ def traces_of_table(
     """Read the traces of a table with these columns; its first rows show what they mean."""
     known_roles = {role for name in names for role in known_as(name)} | set(reading.columns)
     if not {"lat", "lon", "place"} & known_roles:
-        # Else the first column whose first value is WKT, whatever its name is.
+        # Without a usual name, the first column whose first value is WKT holds the places.
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
 
@@ -125,18 +129,18 @@ def traces_of_table(
 def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file of Parquet by the roles of its columns."""
     with reading.open(path) as stream:
-        with read_errors(path, POINTS):
+        with explained_errors(path, FILE_TYPE):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
             check_ratio(BYTES_OF_POINT * file.metadata.num_rows, path.stat().st_size)
             schema = file.schema_arrow
 
-        refuse_doubles(schema, path)
+        refuse_repeated_columns(schema, path)
 
         def chunks(columns: Sequence[str], size: int = _ROWS_OF_PARQUET) -> Iterator[pd.DataFrame]:
-            with read_errors(path, POINTS):
+            with explained_errors(path, FILE_TYPE):
                 for part in file.iter_batches(size, columns=list(columns), use_threads=False):
-                    # As floats, long ids would become one.
                     rows = _with_hex_places(part, reading)
+                    # Whole numbers with gaps stay objects: as floats, two long ids may be equal.
                     yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
         # It does not matter that a column is damaged if it is not named, and another has its roles.
@@ -159,9 +163,11 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
 def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
     """Write WKB as texts, as databases do."""
     for number, field in enumerate(batch.schema):
-        is_place = field.name == reading.columns.get("place") or "place" in known_as(field.name)
-        if is_place and pa.types.is_binary(field.type):
-            texts = [place and place.hex() for place in batch.column(number).to_pylist()]
+        if field.name != reading.columns.get("place") and "place" not in known_as(field.name):
+            continue
+        places = sound(batch.column(number))
+        if pa.types.is_binary(places.type) or pa.types.is_large_binary(places.type):
+            texts = [place and place.hex() for place in places.to_pylist()]
             batch = batch.set_column(number, field.name, pa.array(texts, pa.string()))
     return batch
 
@@ -181,7 +187,7 @@ class TableLayout(NamedTuple):
 def _of_text(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a text by the roles of its columns."""
     layout, head = layout_of(path)
-    with read_errors(path, POINTS):
+    with explained_errors(path, FILE_TYPE):
         first = _parsed(head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -193,10 +199,10 @@ def _of_text(path: Path, reading: Reading) -> Iterator[Trace]:
 def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     """Find the layout of a text, and its first rows; the last comment may have the names."""
     lines = _first_lines(path)
-    with read_errors(path, POINTS):
-        not_blank = [number for number, line in enumerate(lines) if line.strip()]
-        is_below = (number for number in not_blank if not lines[number].startswith(_ABOVE))
-        header_number = next(is_below, not_blank[-1])
+    with explained_errors(path, FILE_TYPE):
+        not_blank = [number for number, line in enumerate(lines) if line.strip(_BLANK)]
+        not_comments = (number for number in not_blank if not lines[number].startswith(_ABOVE))
+        header_number = next(not_comments, not_blank[-1])
         header = lines[header_number].decode().strip("\r\n")
 
     texts = [line.decode(errors="replace") for line in lines[: header_number + 1 + _ROWS_JUDGED]]
@@ -225,18 +231,23 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
 
 def _first_lines(path: Path) -> list[bytes]:
     """Read whole lines from the beginning of a text; refuse what is none."""
-    with read_errors(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+    with explained_errors(path, FILE_TYPE, *DAMAGED), Reading().unpacked(path) as stream:
         head = stream.read(_BYTES_JUDGED)
-        if len(head) == _BYTES_JUDGED:
-            head = head[: head.rfind(b"\n") + 1]
+        is_whole = len(head) < _BYTES_JUDGED
 
         if seems_utf16(head):
             raise OSError(f"it {encoding_problem(head)}")
-        if not head.strip(b" \t\r\n\0"):
-            raise OSError("it is empty")
+        head = head.removeprefix(BYTE_ORDER_MARK)
+        if not head.strip(_BLANK):
+            raise OSError("it is empty" if is_whole else "its first 1 MB is blank")
         if b"\n" not in head.rstrip() and b"\r" in head.rstrip():
             raise OSError("its lines end in CR alone: save it with LF or CRLF")
-        return head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
+
+        if not is_whole:  # the last line is cut off in its middle
+            head = head[: head.rfind(b"\n") + 1]
+            if not head.strip(_BLANK):
+                raise OSError("its first line has more than 1 MB: no table has such a one")
+        return head.splitlines(keepends=True)
 
 
 def fields_of(line: str, separator: str) -> list[str]:
@@ -260,12 +271,15 @@ def read_columns(
     reading: Reading,
     first: _Parsed | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
+    """Read columns, as texts; broken rows are left out.
+
+    ``first`` is what was parsed of the beginning: a small file is not parsed again.
+    """
     row_count = 0
     broken = 0
     fault = ""
-    last_line = ""  # where nothing ends it
-    with read_errors(path, POINTS, *DAMAGED), reading.unpacked(path) as stream:
+    last_line = ""  # what follows the last line end: a row that may be cut off
+    with explained_errors(path, FILE_TYPE, *DAMAGED), reading.unpacked(path) as stream:
         for _ in range(layout.above):
             stream.readline()
         while text := stream.read(_BYTES_PARSED):
@@ -322,7 +336,8 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     def leave_out(row: pa_csv.InvalidRow) -> str:
         nonlocal broken, fault
         if row.text.strip():
-            broken += 1 + row.text.count("\n")  # of a quote that is never closed
+            # A quote that is never closed swallows further rows: each of its lines is one.
+            broken += 1 + row.text.count("\n")
             fields = number_of(row.actual_columns, "field")
             shown = repr(row.text.strip()[:40])
             fault = fault or f"{shown} has {fields} where {row.expected_columns} are expected"
@@ -331,8 +346,8 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     if not text.isascii():
         text.decode()  # an error names the encoding
 
-    # Columns go by their places, as names may be equal.
-    place = {name: str(layout.names.index(name)) for name in names}
+    # Columns go by their positions, as names may be equal.
+    position = {name: str(layout.names.index(name)) for name in names}
     table = pa_csv.read_csv(
         pa.BufferReader(text or b"\n"),  # of nothing, it makes an error
         pa_csv.ReadOptions(
@@ -342,8 +357,8 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
         ),
         pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
         pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(place.values(), pa.string()),
-            include_columns=list(place.values()),
+            column_types=dict.fromkeys(position.values(), pa.string()),
+            include_columns=list(position.values()),
             strings_can_be_null=True,
             null_values=_NULL_VALUES,
         ),
@@ -351,7 +366,7 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     if b'"' in text and _quote_holds_rows(text, layout, table.num_rows + broken):
         raise OSError("it has a quote that is never closed")
 
-    rows = table.rename_columns(list(place)).to_pandas(use_threads=False)
+    rows = table.rename_columns(list(position)).to_pandas(use_threads=False)
     for name in rows if layout.decimal == "," else ():
         rows[name] = rows[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
     return _Parsed(text, rows, broken, fault)
@@ -392,7 +407,7 @@ def _geometries(values: pd.Series, name: str, reading: Reading) -> tuple[NDArray
     if len(codes) > 1:
         several = " and ".join(f"EPSG:{code}" for code in sorted(codes)[:2])
         raise reading.refusal("places in several systems", systems=several, name=name)
-    return geometry, f"EPSG:{max(codes)}" if codes else _WGS_84
+    return geometry, f"EPSG:{next(iter(codes))}" if codes else _WGS_84
 
 
 def _pairs(values: pd.Series, name: str, example: str, reading: Reading) -> NDArray[np.object_]:

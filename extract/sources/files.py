@@ -148,7 +148,8 @@ def traces_of_files(
 ) -> Iterator[tuple[int, Trace]]:
     """Read traces, each with the number of its file, of pages that of the first."""
     title = f"Reading {files[0].label if len(files) == 1 else f'{len(files):,} files'}"
-    reading = replace(reading, read=meter(title, sum(file.size for file in files), progress))
+    bytes_in_all = sum(file.size for file in files)
+    reading = replace(reading, report_bytes=meter(title, bytes_in_all, progress))
     contents: Iterable[Iterator[Trace]] = (read_file(file, reading) for file in files)
     if jobs > 1 or client is not None:
         contents = prefetched(files, reading, jobs, client)
@@ -239,7 +240,7 @@ def _reported(file_read: _FileRead, file: SourceFile, reading: Reading) -> Itera
     """Return what another process read of a file, and report what it found."""
     reading.counts.update(file_read.counts)
     reading.tables.update(file_read.tables)
-    reading.read(file.size)
+    reading.report_bytes(file.size)
     for warning in file_read.warnings:
         reading.warned.warn(warning)
     yield from file_read.traces

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened_parquet
-from trajanon.files.arrow import reading as read_errors
+from trajanon.files.arrow import reading as explained_errors
 from trajanon.files.geoparquet import described
 
 _SQLITE = b"SQLite format 3\x00"
@@ -38,11 +39,12 @@ _WGS_84 = "OGC:CRS84"
 
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
+    # Only a look: by a new Reading, so that these bytes do not count as progress.
     with Reading().open(path) as stream:
         head = stream.peek(_BYTES_JUDGED)[:_BYTES_JUDGED]
         if unpacked(stream) is not stream:
             raise FileProblem(f"{path} is packed: unpack it first")
-    reading.read(path.stat().st_size)
+    reading.report_bytes(path.stat().st_size)  # all at once, as GDAL reads it by itself
 
     if head.startswith(PARQUET):
         yield from _of_parquet(path, reading)
@@ -52,19 +54,21 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
         names = _layers_of(path, reading)
     elif head.startswith(_SHAPEFILE):
         _refuse_part_of_shapefile(path, head, reading)
+    elif not head:
+        raise FileProblem(f"{reading.what} is empty: export or download it again")
     elif not head.startswith(_FLAT_GEOBUF):
         why = "does not begin like a GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
-        raise FileProblem(f"{reading.what} {why if head else 'is empty'}; give it its suffix")
+        raise FileProblem(f"{reading.what} {why}; give it its suffix")
 
     # Of several layers, those that hold no traces are left out with a warning.
     reasons: list[str] = []  # why layers are left out
     for name in names:
-        of_layer = reading
+        layer_reading = reading
         if len(names) > 1:
             what = f"{reading.what}, layer {name!r}"
-            of_layer = replace(reading, what=what, label=f"{reading.label}:{name}")
+            layer_reading = replace(reading, what=what, label=f"{reading.label}:{name}")
         try:
-            yield from _of_layer(path, name, of_layer)
+            yield from _of_layer(path, name, layer_reading)
         except BadInput as error:
             reasons.append(str(error))
 
@@ -75,8 +79,9 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
 
 
 def _refuse_part_of_shapefile(path: Path, head: bytes, reading: Reading) -> None:
-    """Refuse a Shapefile that is cut off, or without the files in which GDAL looks for ids."""
-    suffixes_beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
+    """Refuse a Shapefile that is cut off, or without the files of its index and its table."""
+    files_beside = path.parent.glob(f"{escape(path.stem)}.*")
+    suffixes_beside = {file.suffix.lower() for file in files_beside}
     if not {".shx", ".dbf"} <= suffixes_beside:
         raise reading.refusal("part of a Shapefile")
 
@@ -88,7 +93,7 @@ def _refuse_part_of_shapefile(path: Path, head: bytes, reading: Reading) -> None
 
 
 def _layers_of(path: Path, reading: Reading) -> list[str | None]:
-    """List the layers of a GeoPackage; of one made of GPX those that hold its recordings."""
+    """List the layers of a GeoPackage, without those in which GDAL repeats recordings of GPX."""
     import pyogrio
 
     with _by_gdal(reading.what):
@@ -114,7 +119,7 @@ def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]
         # As texts, times keep their zones, even if these differ.
         meta, table = pyogrio.raw.read_arrow(path, layer=name, datetime_as_string=True)
 
-    column = meta["geometry_name"] or "wkb_geometry"
+    column = meta["geometry_name"] or "wkb_geometry"  # as GDAL calls one that has no name
     try:  # after a feature without geometry, GDAL may give geometries that overlap
         table[column].validate(full=True)
     except pa.ArrowInvalid as error:
@@ -136,16 +141,19 @@ def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]
 def _by_gdal(what: str) -> Iterator[None]:
     """Report in one sentence what GDAL cannot read; its warnings do not help here."""
     errors = (RuntimeError, ValueError, LookupError, TypeError)
-    with read_errors(what, "points or lines", *errors), warnings.catch_warnings(action="ignore"):
+    with (
+        explained_errors(what, "points or lines", *errors),
+        warnings.catch_warnings(action="ignore"),
+    ):
         yield
 
 
 def _features(
-    table: pa.Table, geometry: str, what: str, encoding: str = "WKB"
+    table: pa.Table, geometry_name: str, what: str, encoding: str = "WKB"
 ) -> tuple[NDArray[np.object_], pd.DataFrame]:
     """Read geometries and attributes; geometries that are unreadable become None."""
-    column = table[geometry].combine_chunks()
-    attributes = frame(table.drop_columns([geometry]), what, integer_object_nulls=True)
+    column = table[geometry_name].combine_chunks()
+    attributes = frame(table.drop_columns([geometry_name]), what, integer_object_nulls=True)
     try:
         if encoding == "WKB":
             return geometries_of(column, "ignore"), attributes
@@ -173,7 +181,7 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
 
 def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file of GeoParquet whole."""
-    with read_errors(reading.what, "GeoParquet"):
+    with explained_errors(reading.what, "GeoParquet"):
         file = pq.ParquetFile(opened_parquet(path))
         check_ratio(BYTES_OF_POINT * file.metadata.num_rows, path.stat().st_size)
         table = file.read(use_threads=False)

@@ -24,8 +24,8 @@ from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.rows_to_traces import traces_of_points
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import reading as read_errors
-from trajanon.trajectories.person_names import spelled
+from trajanon.files.arrow import reading as explained_errors
+from trajanon.trajectories.person_names import tidied
 
 PRIVATE = "rows inside a privacy area"
 WITHOUT_FIX = "rows without a position"
@@ -144,7 +144,10 @@ def read_openbikesensor(path: Path, reading: Reading) -> Iterator[Trace]:
 
     The subject is the user that the first line names, or else the device.
     """
-    with read_errors(path, csv_and_parquet.POINTS, *DAMAGED), reading.unpacked(path) as stream:
+    with (
+        explained_errors(path, csv_and_parquet.FILE_TYPE, *DAMAGED),
+        reading.unpacked(path) as stream,
+    ):
         lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
 
     # The first line describes the device, as a query of a web address does: a=1&b=2.
@@ -160,7 +163,7 @@ def read_openbikesensor(path: Path, reading: Reading) -> Iterator[Trace]:
     person = metadata.get("obsuserid") or metadata.get("deviceid") or ""
 
     points = _points_of_sensor(lines, names, reading)
-    for trace in _one_recording(points, reading, spelled(person) or None):
+    for trace in _one_recording(points, reading, tidied(person) or None):
         yield replace(trace, time=trace.time - ahead)
 
 
@@ -206,7 +209,10 @@ def read_simra(path: Path, reading: Reading) -> Iterator[Trace]:
     lines_above = 0
     header = ""
     # Not through `reading`, which counts the bytes for the progress: the table is read once more.
-    with read_errors(path, csv_and_parquet.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+    with (
+        explained_errors(path, csv_and_parquet.FILE_TYPE, *DAMAGED),
+        Reading().unpacked(path) as stream,
+    ):
         for line in stream:
             lines_above += 1
             if line.startswith(b"====="):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.person_names import spelled
+from trajanon.trajectories.person_names import tidied
 
 
 def folder_of_person(file: Path, source: Path, sources: Sequence[Path]) -> str:
@@ -27,4 +27,4 @@ def outermost_folder(member: str, label: str) -> str:
 
 def of_person(trace: Trace, folder: str) -> Trace:
     """Make a folder the person of a trace."""
-    return replace(trace, subject=spelled(folder) or None, spellings=())
+    return replace(trace, subject=tidied(folder) or None, spellings=())

@@ -21,7 +21,7 @@ _REFUSALS: dict[str, type[BadInput] | type[FileProblem]] = {
 
 
 def warning_of(kind: str, **values: object) -> TrajanonWarning:
-    """Return the warning of a kind; what it is about is warned of once."""
+    """Return the warning of a kind; of those about one thing, one is shown."""
     row = _ROWS[kind]
     sentence, about = (row[part].format(**values) for part in ("sentence", "about"))
     return _WARNINGS[row["form"]](sentence, kind, about)
@@ -36,7 +36,10 @@ def refusal_of(kind: str, **values: object) -> BadInput | FileProblem:
 def columns_unclear(
     kind: str, roles: Sequence[str], columns: Sequence[str], table: str = "", **values: object
 ) -> ColumnsUnclear:
-    """Return the error of a kind for columns that do not show which roles they play."""
+    """Return the error of a kind for columns that do not show which roles they play.
+
+    `ColumnsUnclear` says what ``roles``, ``columns`` and ``table`` are.
+    """
     row = _ROWS[kind]
     problem, way_out = (row[part].format(**values) for part in ("sentence", "way out"))
     return ColumnsUnclear(problem, way_out, roles, columns, table)

@@ -44,7 +44,7 @@ class Reading:
     sorted_by_place: bool = False  # whether its points are in no order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
-    read: Callable[[int], None] = unmetered  # called with the number of bytes that were read
+    report_bytes: Callable[[int], None] = unmetered  # called with how many bytes were read
     warned: Notices = field(default_factory=Notices)
 
     def of_file(self, path: Path, label: str = "") -> "Reading":
@@ -97,7 +97,7 @@ class Reading:
     def open(self, path: Path) -> Stream:
         """Open a file unchanged; bytes read from it count as progress."""
         try:
-            return Stream(_Metered(regular(path), self.read))
+            return Stream(_Metered(regular(path), self.report_bytes))
         except OSError as error:
             raise FileProblem(f"cannot read {path}: {error.strerror}") from error
 
@@ -109,13 +109,13 @@ class Reading:
 class _Metered(io.FileIO):
     """A file that reports how many bytes are read of it."""
 
-    def __init__(self, path: Path, read: Callable[[int], None]) -> None:
+    def __init__(self, path: Path, report_bytes: Callable[[int], None]) -> None:
         super().__init__(path)
-        self._read = read
+        self._report_bytes = report_bytes
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         size = super().readinto(buffer) or 0
-        self._read(size)
+        self._report_bytes(size)
         return size
 
 
@@ -123,9 +123,9 @@ def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
     """Return what adds up the bytes that are read, and reports the progress."""
     done = 0
 
-    def read(size: int) -> None:
+    def report_bytes(size: int) -> None:
         nonlocal done
         done = min(done + size, total)  # a reader may look at some of them twice
         progress(task, done, total)
 
-    return read
+    return report_bytes

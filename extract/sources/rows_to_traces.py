@@ -23,7 +23,7 @@ from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import DEGREE
-from trajanon.trajectories.person_names import key_of, spelled
+from trajanon.trajectories.person_names import key_of, tidied
 
 FIRST_ROWS = 100_000  # of a table: it is judged by them
 HELD = 1_000_000  # rows that are held in memory; more are put into a file
@@ -134,7 +134,7 @@ def _owned_rows(
         subject, subjects = _coded(chunk["subject"])
     if "id" in chunk:
         trace, written_ids = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
-        ids = [name and spelled(name) for name in written_ids]
+        ids = [name and tidied(name) for name in written_ids]
     elif "subject" in chunk:
         trace = subject
         ids = [name and key_of(name, exact=reading.subjects_exact) for name in subjects]
@@ -197,7 +197,7 @@ def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
 def _with_part(chunk: pd.DataFrame) -> pd.Series:
     """Join ids and parts to names; a row without its part has no name."""
     ids, parts = (
-        pd.array([*(name and spelled(name) for name in names), None], "string").take(code)
+        pd.array([*(name and tidied(name) for name in names), None], "string").take(code)
         for code, names in (_coded(chunk[role]) for role in ("id", "part"))
     )
     return pd.Series(ids + "/" + parts)
@@ -308,7 +308,7 @@ class _TracesOfOwners:
         # The name of each person, and all its spellings; None of rows without one.
         self._people: dict[str | None, tuple[str | None, tuple[str, ...]]] = {None: (None, ())}
         for key, names in spellings.items():
-            self._people[key] = spelled(names[0]), tuple(names)
+            self._people[key] = tidied(names[0]), tuple(names)
 
         # Rows without a subject are of the subject of their id, if it has but one.
         only_key: dict[str, str | None] = {}

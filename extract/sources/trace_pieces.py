@@ -170,8 +170,13 @@ def joined_trace(pieces: Sequence[Trace]) -> Trace:
     )
 
 
-def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
-    """Leave out untimed traces, or only the clouds that the OSM server has sorted by place."""
+def without_unordered(
+    traces: Iterable[Trace], untimed: str, counts: Counter[str]
+) -> Iterator[Trace]:
+    """Leave out traces whose points have no order: clouds that the OSM server sorts by place.
+
+    If ``untimed`` is "reject", all traces without times are left out.
+    """
     for trace in traces:
         if trace.is_timed:
             yield trace

@@ -284,7 +284,7 @@ def pairs_of(recordings: list[Trace], ends: list[int]) -> set[frozenset[str]]:
         if some := recordings[begin:end]:
             points = batch([of(one, np.argsort(one.time, kind="stable")) for one in some])
             entered = found.enter(some, points)
-            found.place(points, batch(some), entered)
+            found.remember_places(points, batch(some), entered)
             number += entered.subject.tolist()
         begin = end
     person = found.persons().number[number].tolist()

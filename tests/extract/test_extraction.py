@@ -27,6 +27,7 @@ from trajanon.extract import (
     extract,
     extract_to,
     extraction,
+    traces,
     traces_to_trajectories,
 )
 from trajanon.extract.earth.area import CITIES, AreaLike
@@ -295,3 +296,18 @@ def test_stopped_it_leaves_what_was_there(
         extract_to(out, folder, partition=partition, **asdict(WINDOWS))
     assert {path: path.read_bytes() for path in files} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, "traces"]
+
+
+@pytest.mark.parametrize("columns", [None, {"subject": "none"}])
+def test_persons_that_nobody_asks_for_are_not_read(
+    tmp_path: Path, columns: dict[str, str] | None
+) -> None:
+    path = gpx(tmp_path / "page.gpx", 500, head='version="1.0" creator="OpenStreetMap.org"')
+    path.write_text(path.read_text().replace("<trk>", "<trk><url>/user/ann/traces/7</url>"))
+    (trace,) = traces(path, columns=columns)
+    assert trace.subject == ("osm:ann" if columns is None else None)
+
+
+def test_traces_are_read_by_one_process_or_more(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="`jobs` must be at least 1"):
+        traces(gpx(tmp_path / "a.gpx", 500), jobs=0)

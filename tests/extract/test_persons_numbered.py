@@ -28,7 +28,7 @@ def entered(
     for traces in batches:
         points = batch(traces)
         of_batches.append(recordings.enter(traces, points))
-        recordings.place(points, points, of_batches[-1])
+        recordings.remember_places(points, points, of_batches[-1])
     return of_batches, recordings.persons(nameless_differ=differ)
 
 

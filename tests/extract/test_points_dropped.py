@@ -94,6 +94,15 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     assert abs(merged.lon[0] - 179.9 - 1e-9) < 6e-14
 
 
+@pytest.mark.parametrize(
+    ("lon", "mean"),
+    [((179.75, -179.75), 180.0), ((-179.5, 179.75), -179.875), ((179.5, -179.75), 179.875)],
+)
+def test_averages_at_the_180th_meridian_lie_there(lon: tuple[float, float], mean: float) -> None:
+    recorded = points(trace([(1.0, east) for east in lon], [7.0, 7.0]))
+    assert places(points_dropped.average_equal_times(recorded)) == [(1.0, mean)]
+
+
 def spread(stamps: Sequence[float], *places: float) -> tuple[list[float], int]:
     """The times of points at these places, or each farther to the north, once spread."""
     lat = places or range(1, len(stamps) + 1)

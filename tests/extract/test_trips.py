@@ -33,7 +33,7 @@ def test_trips_are_those_that_are_found_one_by_one(
     whole, counts = found([recorded], rules, area=box)
     expected = trips(recorded, rules, box)
     kept = [trip.fixes for trip in expected if not trip.why]
-    assert whole.known_ends.tolist() == [trip.true_ends for trip in expected if not trip.why]
+    assert whole.ends_are_true.tolist() == [trip.true_ends for trip in expected if not trip.why]
     at = places_of(recorded)
     assert whole.points[:, 0].tolist() == at[[fixes[0] for fixes in kept]].round(7).tolist()
     assert whole.points[:, -1].tolist() == at[[fixes[-1] for fixes in kept]].round(7).tolist()
@@ -120,11 +120,11 @@ def test_a_trip_that_leaves_the_area_between_two_points_is_cut_there() -> None:
     over = trace([(lat, lon - 0.01), (lat, lon - 0.002), (lat, lon + 0.002)], [1e9, 1e9 + 60, 2e9])
     over = replace(over, time=np.array([1e9, 1e9 + 60.0, 1e9 + 120.0]))
     whole, counts = found([over], replace(RULES, min_length=100.0), area=area)
-    assert whole.known_ends.tolist() == [[True, False]]
+    assert whole.ends_are_true.tolist() == [[True, False]]
     assert whole.points[0, -1].tolist() == [lat, lon - 0.002]
     assert counts["points of other parts inside the area"] == 1
     beside = trace([(lat - 0.005, lon - 0.01), (lat - 0.005, lon + 0.01)], [1e9, 1e9 + 60])
-    assert found([beside], area=area)[0].known_ends.tolist() == [[True, True]]
+    assert found([beside], area=area)[0].ends_are_true.tolist() == [[True, True]]
 
 
 def test_of_a_trip_that_comes_back_the_longest_part_inside_is_taken() -> None:
@@ -137,7 +137,7 @@ def test_of_a_trip_that_comes_back_the_longest_part_inside_is_taken() -> None:
     )
     cutter = Cutter(RULES, area=middle)
     whole = finished_cut([cutter.cut([way])], cutter)
-    assert whole.known_ends.tolist() == [[False, True]]
+    assert whole.ends_are_true.tolist() == [[False, True]]
     assert (whole.points[0, :, 1] > START[1] + 0.024 - 1e-9).all()
 
 

@@ -75,9 +75,9 @@ def test_a_trip_of_the_server_that_ends_near_its_box_may_go_on_outside(
 ) -> None:
     recorded = east((first + np.arange(0, 3_001, 100.0)).tolist(), 10.0 * np.arange(31))
     box = Box(START[1], 40.3, -3.6, 40.5)
-    assert found([recorded], area=box)[0].known_ends.tolist() == [[True, True]]
+    assert found([recorded], area=box)[0].ends_are_true.tolist() == [[True, True]]
     whole, _ = found([recorded], area=box, boxes=[box])
-    assert whole.known_ends.tolist() == [[true, True]]
+    assert whole.ends_are_true.tolist() == [[true, True]]
 
 
 def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> None:

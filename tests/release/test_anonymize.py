@@ -159,6 +159,12 @@ def test_a_line_has_two_points() -> None:
         trajanon.anonymize(Trajectories(np.zeros((4, 1, 2))), 2)
 
 
+@pytest.mark.parametrize("points", [0, 1])
+def test_trajectories_have_two_points(points: int) -> None:
+    with pytest.raises(BadInput, match=f"two points or more, and these trajectories have {points}"):
+        Trajectories(np.zeros((4, points, 2)))
+
+
 def test_the_input_is_not_changed() -> None:
     original = trajectories()
     before = original.points.copy()

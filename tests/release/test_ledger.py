@@ -2,6 +2,7 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -259,6 +260,21 @@ def test_files_keep_marks(tmp_path: Path) -> None:
     assert read.marks is not None
     assert np.array_equal(read.marks, windows.marks)
     assert np.array_equal(read_marks(tmp_path / "a.parquet"), windows.marks)
+
+
+def test_marks_are_whole_numbers() -> None:
+    hashes = [[2**64 - 1] + [1] * HOPS, [2] * (1 + HOPS)]
+    trips = Trajectories(walks(2), marks=hashes)  # type: ignore[arg-type]  # a list
+    assert trips.marks is not None
+    assert trips.marks.dtype == np.uint64
+    assert trips.take(np.array([1, 0])).marks.tolist() == hashes[::-1]  # type: ignore[union-attr]
+
+    marks: Any = np.ones((2, 1 + HOPS))
+    with pytest.raises(BadInput, match="marks must be numbers: whole ones"):
+        Trajectories(walks(2), marks=marks)
+    for odd in ([[-1] * (1 + HOPS)] * 2, [["a"] * (1 + HOPS)] * 2):
+        with pytest.raises(BadInput, match="marks must be numbers"):
+            Trajectories(walks(2), marks=odd)  # type: ignore[arg-type]
 
 
 def test_marks_of_another_shape_are_refused(tmp_path: Path) -> None:

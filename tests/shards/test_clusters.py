@@ -38,7 +38,7 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import connected, each_done, on_cluster, results_in_order
 from trajanon.data import sample
 from trajanon.extract import extract_to
-from trajanon.extract.extraction import From
+from trajanon.extract.extraction import Source
 from trajanon.extract.sources import files
 from trajanon.extract.sources.reading import USED_IN_PART
 from trajanon.shards.anonymize_folders import anonymize_parts
@@ -182,7 +182,7 @@ def traces(tmp_path: Path) -> Path:
     return folder
 
 
-def to(out: Path, source: From, client: Client | None, progress: Progress = silent) -> Any:
+def to(out: Path, source: Source, client: Client | None, progress: Progress = silent) -> Any:
     return extract_to(out, source, spacing=20, client=client, progress=progress)
 
 

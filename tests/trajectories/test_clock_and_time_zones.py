@@ -97,7 +97,7 @@ def test_the_first_and_the_last_times_of_the_calendar_can_be_counted(
     kind: TimesName, zone: str
 ) -> None:
     clock, known = Clock(kind, zone, 300), np.array([[-62_135_510_400.0], [253_402_214_400.0]])
-    Trajectories(np.zeros((2, 1, 2)), times=known)
+    Trajectories(np.zeros((2, 2, 2)), times=np.repeat(known, 2, axis=1))
     counted = clock.seconds(known)
     assert np.isfinite(counted).all()
     assert clock.hour(counted[:, 0]).min() >= 0

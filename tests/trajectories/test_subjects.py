@@ -18,7 +18,7 @@ import trajanon
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.extract import Rules, cut, extract, from_frame
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.trajectories.person_names import key_of, spelled
+from trajanon.trajectories.person_names import key_of, tidied
 from trajanon.trajectories.subjects import (
     NAMES_MERGED,
     Merged,
@@ -91,8 +91,8 @@ def test_numbers_lose_no_digit() -> None:
 
 @given(st.text(max_size=6))
 def test_a_spelling_stays_as_it_is(name: str) -> None:
-    assert spelled(spelled(name)) == spelled(name)
-    assert key_of(spelled(name)) == key_of(name) == key_of(key_of(name))
+    assert tidied(tidied(name)) == tidied(name)
+    assert key_of(tidied(name)) == key_of(name) == key_of(key_of(name))
     assert key_of(f"\u200b {name}\u00a0") == key_of(name)
 
 
@@ -422,3 +422,9 @@ def test_a_table_merges_spellings(run: Run) -> None:
     assert pd.read_csv("microaggregated.csv")["x"].nunique() == 1
     assert run(*command, "--subjects-exact").code == 0
     assert pd.read_csv("microaggregated.csv")["x"].nunique() > 1
+
+
+def test_names_are_numbers_with_or_without_a_zero_before_the_point() -> None:
+    assert key_of(".5") == key_of("0.5") == "0.5"
+    assert key_of("-.5") == key_of("-0.50") == "-0.5"
+    assert key_of("5.") == key_of("5") == "5"

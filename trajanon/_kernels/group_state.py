@@ -94,6 +94,26 @@ def open_group(groups):
 
 
 @bare
+def hand_over(groups, record, following, preceding):
+    """Link the records beside a record in its chain with others than it, or with each other.
+
+    What follows the one before it is ``following``, and what precedes the one behind it
+    ``preceding``. Returned are the records before and behind it, -1 for none.
+    """
+    before = groups.members[record].preceding
+    behind = groups.members[record].following
+
+    if before >= 0:
+        groups.members[before].following = following
+    else:
+        groups.heads[groups.members[record].group].first = following
+    if behind >= 0:
+        groups.members[behind].preceding = preceding
+
+    return before, behind
+
+
+@bare
 def move(groups, record, target):
     """Move a record to another group; centroids, chains and counts follow."""
     source = groups.members[record].group
@@ -108,14 +128,7 @@ def move(groups, record, target):
         groups.heads[target].subject_count += 1
 
     # The record leaves its chain ...
-    before = groups.members[record].preceding
-    behind = groups.members[record].following
-    if before >= 0:
-        groups.members[before].following = behind
-    else:
-        groups.heads[source].first = behind
-    if behind >= 0:
-        groups.members[behind].preceding = before
+    hand_over(groups, record, groups.members[record].following, groups.members[record].preceding)
 
     # ... and begins the other one.
     head = groups.heads[target].first
@@ -146,25 +159,6 @@ def move(groups, record, target):
 
 
 @bare
-def hand_over(groups, record, heir):
-    """Set another record, the heir, in a record's place in its chain.
-
-    Returned are the records before and behind that place, -1 for none.
-    """
-    before = groups.members[record].preceding
-    behind = groups.members[record].following
-
-    if before >= 0:
-        groups.members[before].following = heir
-    else:
-        groups.heads[groups.members[record].group].first = heir
-    if behind >= 0:
-        groups.members[behind].preceding = heir
-
-    return before, behind
-
-
-@bare
 def exchange(groups, x, z):
     """Exchange two records of different groups; centroids, chains, counts follow."""
     x_group = groups.members[x].group  # which z enters
@@ -179,8 +173,8 @@ def exchange(groups, x, z):
         groups.heads[z_group].subject_count -= not holds_subject(groups, z_group, z_subject, z)
         groups.heads[z_group].subject_count += not holds_subject(groups, z_group, x_subject, z)
 
-    x_before, x_behind = hand_over(groups, x, z)
-    z_before, z_behind = hand_over(groups, z, x)
+    x_before, x_behind = hand_over(groups, x, z, z)
+    z_before, z_behind = hand_over(groups, z, x, x)
     groups.members[z].preceding = x_before
     groups.members[z].following = x_behind
     groups.members[x].preceding = z_before

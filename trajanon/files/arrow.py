@@ -61,11 +61,11 @@ def parquet_file(stream: object, source: object) -> pq.ParquetFile:
     """Return the Parquet file in a stream, whose pages are compared with their checksums."""
     # With a buffer it would keep all that it has read.
     file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
-    refuse_doubles(file.schema_arrow, source)
+    refuse_repeated_columns(file.schema_arrow, source)
     return file
 
 
-def refuse_doubles(schema: pa.Schema, source: object) -> None:
+def refuse_repeated_columns(schema: pa.Schema, source: object) -> None:
     """Refuse columns with equal names: a request for one would be ambiguous."""
     name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
     if count > 1:

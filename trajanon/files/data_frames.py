@@ -23,7 +23,7 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         return frame
     table = _arrow_of(frame)
-    arrow.refuse_doubles(table.schema, what)
+    arrow.refuse_repeated_columns(table.schema, what)
 
     marks = [(field.metadata or {}).get(b"ARROW:extension:name", b"") for field in table.schema]
     if any(mark.startswith(WKB.encode()) for mark in marks):

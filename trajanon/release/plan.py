@@ -95,7 +95,7 @@ class Plan:
 
         # Nothing is asked of an end at the border of the area, or in a public place.
         ends = trajectories.points[:, [0, -1]]  # (n, 2, 2), degrees
-        is_exempt = ~trajectories.known_ends
+        is_exempt = ~trajectories.ends_are_true
         if self.public_places is not None:
             is_public = self.public_places.contains(*ends.reshape(-1, 2).T)
             is_exempt = is_exempt | is_public.reshape(is_exempt.shape)

@@ -1,7 +1,5 @@
 """The check of a table: how often rows of some columns occur, and what else tells of their risk."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

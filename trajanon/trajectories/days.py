@@ -56,7 +56,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
         # Two trips that were recorded at once overlap: the times of a day never run back.
         times=np.maximum.accumulate(times.reshape(-1, most * m), axis=1),
         true_ends=np.column_stack(
-            [trips.known_ends[first_trips, 0], trips.known_ends[last_trips, 1]]
+            [trips.ends_are_true[first_trips, 0], trips.ends_are_true[last_trips, 1]]
         ),
     )
     return days, day_of_trip, int((~is_short_enough).sum())

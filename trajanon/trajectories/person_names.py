@@ -10,9 +10,9 @@ from functools import lru_cache
 _WHOLE_WITH_POINT = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
 
 _NUMBER = re.compile(
-    r"([+-]?)(\d{1,3}(?:,\d{3})+(?=\.|$)|\d+)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?", re.ASCII
+    r"([+-]?)(\d{1,3}(?:,\d{3})+(?=\.|$)|\d+|(?=\.\d))(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?", re.ASCII
 )
-"""A number, perhaps with commas between thousands, a decimal comma, or an exponent."""
+"""A number, perhaps with commas between thousands, a decimal comma, or an exponent; .5 is 0.5."""
 
 _ALL_DIGITS = Context(prec=MAX_PREC)  # a long number is a name, and loses none
 
@@ -25,14 +25,14 @@ variation selectors."""
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")  # controls, formats, separators
 _UNSEEN_ASCII = dict.fromkeys([*range(0x21), 0x7F])  # which `translate` leaves out
 
-_REMEMBERED = 65_536  # names, which come again and again
+_NAMES_CACHED = 65_536  # as they come again and again
 
 
-@lru_cache(_REMEMBERED)
-def spelled(name: str) -> str:
+@lru_cache(_NAMES_CACHED)
+def tidied(name: str) -> str:
     """Write a name in its one spelling: trimmed, single blanks, NFC, 7 for 7.0.
 
-    >>> spelled("  ann   lee "), spelled("7.0")
+    >>> tidied("  ann   lee "), tidied("7.0")
     ('ann lee', '7')
     """
     name = " ".join(name.split())
@@ -44,7 +44,7 @@ def spelled(name: str) -> str:
     return name if whole_number is None else whole_number[1]
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_NAMES_CACHED)
 def key_of(name: str, *, exact: bool = False) -> str:
     """Return a form that is equal for all names of one person; with ``exact``, names as they are.
 
@@ -107,7 +107,7 @@ def _number_key(name: str) -> str | None:
     if match is None:
         return None
     sign, integer, fraction, exponent = match.groups(default="")
-    if exponent and (len(integer) > 1 or integer == "0"):
+    if exponent and (len(integer) != 1 or integer == "0"):
         return None
 
     digits = integer.replace(",", "")

@@ -34,7 +34,7 @@ _ROW_FIELDS = ("points", "subject", "trace", "times", "marks", "true_ends")
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
 FOR_COMPARISON = "for comparison with the papers, not for publication of persons' data"
-"""What a release is that is made as published, as it says itself beside its source."""
+"""What a release made by the published method says of itself, before the attribution."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,6 +61,10 @@ class TrajectoryRows(Displayed):
             raise BadInput(
                 f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
             )
+        if self.points.shape[1] < 2:
+            raise BadInput(
+                f"a line has two points or more, and these trajectories have {self.points.shape[1]}"
+            )
         self._refuse_odd_shapes()
         self._number_names()
         refuse_off_earth(self.points, "trajectory {} has a point that")
@@ -74,20 +78,27 @@ class TrajectoryRows(Displayed):
 
     def _convert_numbers(self) -> None:
         """Make arrays of the types that the kernels were compiled for."""
-        types = {"points": np.float64, "times": np.float64, "true_ends": np.bool_}
+        types = {
+            "points": np.float64,
+            "times": np.float64,
+            "marks": np.uint64,
+            "true_ends": np.bool_,
+        }
         for name, dtype in types.items():
             values = getattr(self, name)
             if values is None:
                 continue
             try:
+                if name == "marks" and column_of(values).dtype.kind == "f":
+                    raise TypeError("whole ones, as fractions cannot hold hashes of 64 bits")
                 converted: Column = np.asarray(values, dtype=dtype)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise BadInput(f"{name} must be numbers: {error}") from error
             # A frozen record is changed in this way alone.
             object.__setattr__(self, name, converted)
 
     def _refuse_odd_shapes(self) -> None:
-        """Refuse arrays that do not fit to the points."""
+        """Refuse arrays that do not fit the points."""
         n, m = self.points.shape[:2]
         shapes: dict[str, tuple[int, ...]] = {
             "subject": (n,),
@@ -108,6 +119,9 @@ class TrajectoryRows(Displayed):
             if _is_whole(values):
                 object.__setattr__(self, name, values.astype(np.int64, copy=False))
 
+        if self.trace is not None and not _is_whole(self.trace):
+            number = numbered(self.trace, exact=True, missing_differ=True).number
+            object.__setattr__(self, "trace", number)
         if self.subject is not None and not _is_whole(self.subject):
             people = identities(self.subject, self.trace)
             way_out = "number them yourself to tell them apart"
@@ -115,9 +129,6 @@ class TrajectoryRows(Displayed):
                 warn(MergedWarning(sentence, "names"))
             object.__setattr__(self, "subject", people.subject)
             object.__setattr__(self, "provenance", with_counts(self.provenance, people.counts))
-        if self.trace is not None and not _is_whole(self.trace):
-            number = numbered(self.trace, exact=True, missing_differ=True).number
-            object.__setattr__(self, "trace", number)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         """Refuse tracks that do not hold the trajectories, each on ground of its own."""
@@ -165,8 +176,8 @@ class TrajectoryRows(Displayed):
         return self.points.reshape(len(self), 2 * self.points.shape[1])
 
     @property
-    def known_ends(self) -> Bools:
-        """Mark the starts and ends that are true ones, (n, 2); all are unless it is known."""
+    def ends_are_true(self) -> Bools:
+        """Mark the starts and ends that are true ones, (n, 2); all if `true_ends` is None."""
         if self.true_ends is None:
             return np.ones((len(self), 2), dtype=np.bool_)
         return self.true_ends
@@ -430,12 +441,15 @@ def _is_whole(values: object) -> bool:
 
 
 def attribution_as_published(attribution: str | None) -> str:
-    """Write what a release made as published is not for, and the attribution of its source."""
+    """Write that a release made as published is for comparison, and whom it is attributed to."""
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 
 def joined_trajectories(parts: Sequence[Rows]) -> Rows:
-    """Put trajectories one after another, with what all of them have but their provenance."""
+    """Put trajectories one after another, with what all of them have but their provenance.
+
+    Numbers of subjects and traces stay: one number in two parts is one subject, or one recording.
+    """
     joined: dict[str, Any] = {}
     for name in _ROW_FIELDS:
         columns = [getattr(part, name) for part in parts]
@@ -444,7 +458,7 @@ def joined_trajectories(parts: Sequence[Rows]) -> Rows:
 
     # All ends are true ones in a part that says nothing of them.
     if any(part.true_ends is not None for part in parts):
-        joined["true_ends"] = np.concatenate([part.known_ends for part in parts])
+        joined["true_ends"] = np.concatenate([part.ends_are_true for part in parts])
 
     tracks = [part.tracks for part in parts if part.tracks is not None]
     all_tracks = joined_tracks(tracks) if len(tracks) == len(parts) else None

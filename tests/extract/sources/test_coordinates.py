@@ -5,12 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import shapely
 from point_tables import csv, names, read
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import Trace, traces
+from trajanon.extract.sources.coordinates import numbers
 
 
 def places(found: list[Trace]) -> list[tuple[float, float]]:
@@ -112,6 +115,37 @@ def test_both_coordinates_may_be_in_one_field(tmp_path: Path, name: str, values:
     pd.read_csv(path).to_parquet(binary)
     columns = {"place": name} if name in ("spot", "where") else {}
     assert places(list(traces(binary, columns=columns)))[0] == (-48.25, 16.5)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pa.large_binary(),  # as polars has it
+        pa.binary(21),
+        pa.binary_view(),
+        pa.dictionary(pa.int32(), pa.binary()),
+    ],
+    ids=str,
+)
+def test_bytes_of_any_layout_may_be_places(tmp_path: Path, stored: pa.DataType) -> None:
+    places_written = pa.array(shapely.to_wkb(shapely.points([(16.5, -48.25)] * 2)), pa.binary())
+    layout = places_written.dictionary_encode() if pa.types.is_dictionary(stored) else None
+    table = pa.table({"id": ["a", "a"], "geom": layout or places_written.cast(stored)})
+    pq.write_table(table, tmp_path / "points.parquet")
+    assert places(list(traces(tmp_path / "points.parquet"))) == [(-48.25, 16.5)] * 2
+
+
+def test_what_is_beyond_360_is_no_longitude(tmp_path: Path) -> None:
+    rows = "".join(f"a,48,{lon}\n" for lon in (359.5, 359.75, 0.25, 400.0, 540.0))
+    (one,) = traces(csv(tmp_path, "id,lat,lon\n" + rows))
+    assert one.lon.tolist() == [-0.5, -0.25, 0.25, 400.0, 540.0]  # dropped when points are cleaned
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_times_are_no_numbers(zone: str | None) -> None:
+    moments = pd.Series(pd.to_datetime(["2020-01-01", None])).dt.tz_localize(zone)
+    assert np.isnan(numbers(moments)).all()
+    assert np.isnan(numbers(moments - moments[0])).all()
 
 
 def test_two_numbers_without_a_known_order_are_refused(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from point_tables import ROWS, csv, is_the_two_traces, read
 from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.extract import traces
 from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.geopackage_and_shapefile import footer_of
 
@@ -290,3 +291,32 @@ def test_the_cabs_of_san_francisco_are_read(
     assert all(np.isfinite(one.time).all() for one in found)
     if cabs is not None:
         assert len({one.subject for one in found}) == cabs
+
+
+@pytest.mark.parametrize("content", ["", "\ufeff", "\ufeff\n", "\x0b\n", "\x0c", "\0\0\n\0\n"])
+def test_a_table_of_nothing_that_shows_is_empty(tmp_path: Path, content: str) -> None:
+    with pytest.raises(FileProblem, match="it is empty"):
+        read(csv(tmp_path, content))
+
+
+def test_an_empty_table_ends_no_folder(tmp_path: Path) -> None:
+    csv(tmp_path, "\ufeff", "empty.csv")
+    csv(tmp_path, TEXT)
+    counts = Counter[str]()
+    assert len(list(traces(tmp_path, counts=counts))) == 2
+    assert counts == {"files that could not be read": 1}
+
+
+def test_lines_of_zeros_above_the_names_are_blank(tmp_path: Path) -> None:
+    assert is_the_two_traces(read(csv(tmp_path, "\0\0\0\n" + TEXT)))
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"), [("\r", "lines end in CR alone"), (" ", "its first line has more than 1 MB")]
+)
+def test_a_text_without_line_ends_is_refused_however_long_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, words: str
+) -> None:
+    monkeypatch.setattr(csv_and_parquet, "_BYTES_JUDGED", 60)
+    with pytest.raises(FileProblem, match=words):
+        read(csv(tmp_path, TEXT.replace("\n", ends)))

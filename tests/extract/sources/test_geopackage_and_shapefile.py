@@ -301,3 +301,14 @@ def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     pq.write_table(twice.append_column("note", twice["note"]), path)
     with pytest.raises(BadInput, match=r"the column 'note' appears twice in .*: rename one"):
         read(path)
+
+
+def test_the_name_of_a_shapefile_is_no_pattern(tmp_path: Path) -> None:
+    assert is_the_two_traces(read(write(tmp_path / "x[1].shp", points())))
+
+
+@pytest.mark.parametrize("name", ["x.gpkg", "x.fgb", "x.shp"])
+def test_an_empty_file_needs_no_other_suffix(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(FileProblem, match="is empty: export or download it again"):
+        read(tmp_path / name)

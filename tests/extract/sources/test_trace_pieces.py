@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED_PIECES, is_cloud, ordered
+from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED_PIECES, is_cloud, without_unordered
 from trajanon.extract.trace import Trace
 
 
@@ -31,7 +31,7 @@ def switchbacks(points: int) -> Trace:
 
 def left(traces: list[Trace], choice: str = "accept") -> tuple[list[str], Counter[str]]:
     counts: Counter[str] = Counter()
-    return [trace.name for trace in ordered(traces, choice, counts)], counts
+    return [trace.name for trace in without_unordered(traces, choice, counts)], counts
 
 
 @given(st.integers(60, 5000), st.integers(0, 99))

@@ -26,9 +26,8 @@ from trajanon.common.threads_and_dask import in_parts, unwatched
 
 LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
 
-FIRST_NEIGHBOURS = (
-    4  # neighbours with which first groups begin; with fewer, prices swing for many rounds
-)
+FIRST_NEIGHBOURS = 4
+"""Neighbours with which first groups begin; with fewer, prices swing for many rounds."""
 
 PRICING_NODES = 20_000
 """Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""

@@ -62,9 +62,8 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
 
     Without a number of ``subsets`` a part has about 1,500 / k records.
     """
-    from trajanon.grouping.bound.column_generation import (
-        best_groups,  # loads HiGHS: nothing else does
-    )
+    # Only here, as nothing else loads HiGHS.
+    from trajanon.grouping.bound.column_generation import best_groups
 
     n = len(labels)
     default_subsets = max(round(n * problem.k / _RECORDS_OF_PART_TIMES_K), 1)

@@ -100,8 +100,7 @@ def find_paths(problem: Problem) -> list[Ints]:
 
     settings = problem.settings
     cities, route = _route_through_cities(problem, c)
-    place_on_route = np.empty(len(route), dtype=np.int64)
-    place_on_route[route] = np.arange(len(route))
+    place_on_route = np.argsort(route)
     place_of_city = place_on_route[cities]  # of each record, (n,)
 
     # What the members of a city are ordered by; standardised records have their centroid at 0.

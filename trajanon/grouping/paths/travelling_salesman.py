@@ -356,8 +356,7 @@ def _path_in_blocks(problem: Problem, large: Approximate) -> Ints:
     A block is a number of leaves of a tree that follow each other.
     """
     n = len(large.order)
-    place_in_order = np.empty(n, dtype=np.int64)
-    place_in_order[large.order] = np.arange(n)
+    place_in_order = np.argsort(large.order)
     leaves_per_block = max(PATH_BLOCK * (len(large.borders) - 1) // n, 1)
     block_borders = np.append(large.borders[:-1:leaves_per_block], n)
 

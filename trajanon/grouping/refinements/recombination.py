@@ -139,17 +139,12 @@ def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[I
     for number, rows in enumerate(regions):
         region_of_record[rows] = number
 
-    # Of each group the lowest and the highest region of its members; -1 if these are not one.
-    sizes = np.array([len(group) for group in pool])
-    begin = np.cumsum(sizes) - sizes
-    member_regions = region_of_record[np.concatenate(pool)]
-    lowest = np.minimum.reduceat(member_regions, begin)
-    highest = np.maximum.reduceat(member_regions, begin)
-    region_of_group = np.where(lowest == highest, lowest, -1)
-    return [
-        [pool[group] for group in np.flatnonzero(region_of_group == number).tolist()]
-        for number in range(len(regions))
-    ]
+    inside: list[list[Ints]] = [[] for _ in regions]
+    for group in pool:
+        first, *others = set(region_of_record[group].tolist())
+        if not others:
+            inside[first].append(group)
+    return inside
 
 
 def _round(
