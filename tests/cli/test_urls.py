@@ -1,5 +1,8 @@
 """Commands that read releases, and originals, on any file system that fsspec knows."""
 
+import errno
+import os
+import tempfile
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -8,6 +11,7 @@ import pytest
 from commands import Run
 from shards import shards_of, walks, write_folder
 
+from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import SCRATCH, Folder
 from trajanon.shards.anonymize_folders import anonymize_parts
 
@@ -27,6 +31,40 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     with shards_of(60):
         anonymize_parts(f"{STORE}/trips", RELEASE, 3, effort="fast", key=bytes(range(32)))
     return store
+
+
+def test_drafts_of_a_report_are_in_scratch_that_is_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They say who is in which group."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = set[str]()
+
+    def look(task: str, done: float, total: float | None, note: str = "") -> None:
+        found.update(path.name for path in tmp_path.glob(f"trajanon-*{SCRATCH}"))
+
+    anonymize_parts(f"{STORE}/trips", f"{STORE}/other", 3, effort="fast", progress=look)
+    assert found
+    assert not list(tmp_path.iterdir())
+
+
+def test_if_a_report_cannot_be_put_beside_a_release_there_is_none(
+    store: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = store.names()
+    monkeypatch.setattr(type(store.system), "put_file", full)
+    with pytest.raises(FileProblem, match="No space left"):
+        anonymize_parts(f"{STORE}/trips", f"{STORE}/other", 3, effort="fast")
+    assert store.names() == before
+
+
+def test_a_release_at_once_has_no_table_of_an_earlier_one_beside_it(store: Folder) -> None:
+    Folder(RELEASE).remove()
+    anonymize_parts(f"{STORE}/trips", RELEASE, 3, effort="fast")
+    assert store.names() == ["out", "out.parts.report.json", "trips"]
 
 
 def test_a_release_is_read_where_it_is(run: Run, store: Folder) -> None:

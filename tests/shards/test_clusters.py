@@ -127,7 +127,7 @@ def test_tasks_have_names_on_the_dashboard(client: Client) -> None:
         keys = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
         seen.update(keys)
 
-    each_done(client, look, "Trying", partial(pow, 2), [1, 2, 3])
+    list(each_done(client, look, "Trying", partial(pow, 2), [1, 2, 3]))
     assert "pow" in seen
 
 
@@ -149,7 +149,7 @@ def test_without_workers_a_run_waits_and_ends(caplog: pytest.LogCaptureFixture) 
             client.wait_for_workers(1, timeout=60)
             Timer(0.5, worker.kill).start()
             with pytest.raises(ServerProblem, match="there were no workers for 1 s: start some"):
-                each_done(client, silent, "Waiting", time.sleep, [60])
+                list(each_done(client, silent, "Waiting", time.sleep, [60]))
     assert any("no workers yet: waiting" in message for message in caplog.messages)
 
 
@@ -166,9 +166,9 @@ def refuse(_: int) -> None:
 def test_what_a_task_refuses_is_refused(client: Client) -> None:
     for team in (None, client):
         with pytest.raises(FileProblem, match="cannot read this"):
-            each_done(team, silent, "Trying", refuse, [1, 2])
+            list(each_done(team, silent, "Trying", refuse, [1, 2]))
     with pytest.raises(ServerProblem, match=r"the cluster failed: No module .*have trajanon"):
-        each_done(client, silent, "Trying", lack, [1])
+        list(each_done(client, silent, "Trying", lack, [1]))
 
 
 @pytest.fixture
@@ -234,6 +234,14 @@ def test_a_file_that_workers_do_not_see_is_refused(
     monkeypatch.setattr(files, "find", found)
     with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
         to(tmp_path / "out.parquet", traces, client)
+
+
+def test_results_need_not_be_kept_until_all_have_come() -> None:
+    done = list[int]()
+    results = each_done(None, silent, "Trying", done.append, [1, 2, 3])
+    next(results)
+    assert done == [1]
+    assert len(list(results)) == 2
 
 
 def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
@@ -345,5 +353,5 @@ def test_a_task_that_kills_its_workers_leaves_nothing(
 
 def test_a_ledger_takes_no_release_on_a_store(tmp_path: Path, bucket: str) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
-    with pytest.raises(BadInput, match="`ledger` takes releases on a local disk"):
+    with pytest.raises(BadInput, match="`ledger` needs a release on a local disk"):
         anonymize_parts(str(source), f"{bucket}/out", 3, ledger=tmp_path / "trips.ledger")

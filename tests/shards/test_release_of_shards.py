@@ -2,14 +2,19 @@
 
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.shards.release_of_shards import LinesCounted, cut_into_parts
+from trajanon.files.arrow import column_of_rows
+from trajanon.shards import sorted_lines
+from trajanon.shards.release_of_shards import LineMerger, cut_into_parts
 from trajanon.shards.scratch_and_resume import Scratch, buckets_of_numbers
+from trajanon.shards.sorted_lines import lines_in_order, write_sorted
 
 
 def lines_of_shards(*lines: tuple[list[float], list[int], list[int]]) -> pa.Table:
@@ -18,7 +23,7 @@ def lines_of_shards(*lines: tuple[list[float], list[int], list[int]]) -> pa.Tabl
     keys = [hash(tuple(place)) for place in places]
     return pa.table(
         {
-            "line": pa.array(places, pa.list_(pa.float64(), 4)),
+            "line": pa.array(places, pa.large_list(pa.float64())),
             "key": keys,
             "rows": pa.array(rows, pa.large_list(pa.int64())),
             "people": pa.array(people, pa.large_list(pa.int64())),
@@ -31,11 +36,11 @@ def test_who_is_on_a_line_in_two_shards_has_one_row_of_it() -> None:
     table = lines_of_shards(
         (north, [5, 6, 7], [1, 2, 3]), (south, [8, 9], [1, 4]), (north, [10, 11], [3, 5])
     )
-    seen = LinesCounted(timing=None)
-    different = seen.merged(table)
+    seen = LineMerger(timing=None)
+    different = seen.merge_and_count(table)
     assert different["line"].to_pylist() == [south, north]
     assert different["copies"].to_pylist() == [2, 4]
-    assert (seen.lines, seen.rows, seen.second_rows) == (2, 6, [10])
+    assert (seen.lines, seen.rows, seen.rows_already_on_line) == (2, 6, [10])
 
 
 @given(
@@ -52,6 +57,58 @@ def test_parts_hold_all_lines_in_order_whatever_the_buckets(
     assert pa.concat_tables(parts).equals(table)
     number = (np.cumsum(copies) - 1) // 10
     assert [len(part) for part in parts] == np.unique(number, return_counts=True)[1].tolist()
+
+
+@given(
+    shards=st.lists(
+        st.lists(st.tuples(*[st.integers(0, 2)] * 4), max_size=30), min_size=1, max_size=6
+    ),
+    timed=st.booleans(),
+)
+def test_lines_of_shards_come_in_order_and_equal_ones_together(
+    tmp_path_factory: pytest.TempPathFactory, shards: list[list[tuple[int, ...]]], timed: bool
+) -> None:
+    """However many begin in one place."""
+    scratch = Scratch(tmp_path_factory.mktemp("scratch"))
+    scratch.rows.mkdir()
+    with (
+        patch.object(sorted_lines, "LINES_PER_GROUP", 4),
+        patch.object(sorted_lines, "GROUPS_PER_BLOCK", 2),
+    ):
+        firsts = []
+        for number, places in enumerate(shards):
+            lines = np.array(places or [(0, 0, 0, 0)], dtype=np.float64)
+            columns = {"line": column_of_rows(lines), "shard": np.full(len(lines), number)}
+            if timed:
+                columns["times"] = column_of_rows(lines[:, 2:])
+            firsts.append(write_sorted(scratch, number, pa.table(columns)))
+        blocks = [block["line"].to_pylist() for block in lines_in_order(scratch, firsts)]
+
+    expected = sorted(
+        list(map(float, place)) for places in shards for place in places or [(0,) * 4]
+    )
+    assert sorted(line for block in blocks for line in block) == expected
+    for block, following in pairwise(blocks):
+        assert max(block) < min(following)
+
+
+def test_a_block_is_bounded_where_all_lines_begin_in_one_place(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path)
+    scratch.rows.mkdir()
+    random = np.random.default_rng(0)
+    with (
+        patch.object(sorted_lines, "LINES_PER_GROUP", 5),
+        patch.object(sorted_lines, "GROUPS_PER_BLOCK", 8),
+    ):
+        firsts = []
+        for number in range(6):
+            lines = random.random((200, 4))
+            lines[:, :2] = 40.0, -3.7
+            columns = {"line": column_of_rows(lines), "shard": np.full(200, number)}
+            firsts.append(write_sorted(scratch, number, pa.table(columns)))
+        sizes = [len(block) for block in lines_in_order(scratch, firsts)]
+    assert sum(sizes) == 1200
+    assert max(sizes) <= 5 * (8 + 6)
 
 
 def test_rows_of_a_bucket_come_back_in_the_order_of_tasks(tmp_path: Path) -> None:

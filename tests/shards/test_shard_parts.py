@@ -17,7 +17,8 @@ from trajanon.common.object_stores import Folder
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import check_schema, write_trajectories
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import PartsTable, PeopleOfRows
+from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.people_of_rows import PeopleOfRows
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 

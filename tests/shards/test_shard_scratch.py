@@ -21,9 +21,11 @@ from commands import Run
 from shards import labels_of, out_of, released, shards_of, walks, write_folder, write_parts
 
 from trajanon import anonymization
+from trajanon.common.atomic_output import lock
 from trajanon.common.errors import FileProblem
-from trajanon.shards import shard_search, sharded_run
+from trajanon.shards import scratch_and_resume, shard_search, sharded_run
 from trajanon.shards.anonymize_folders import anonymize_parts
+from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch_and_resume import scratch_for, scratch_roots
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -181,8 +183,74 @@ def test_too_little_room_is_found_before_the_work(tmp_path: Path) -> None:
         run_of(tmp_path)
 
 
+def test_parts_in_order_need_little_room(tmp_path: Path) -> None:
+    trips = Trajectories(walks(2400))
+    source = write_parts(tmp_path / "trips", trips, 600, in_order=True)
+    size = sum(path.stat().st_size for path in source.iterdir())
+    with (
+        patch.object(Free, "free", size // 2),
+        patch.object(shutil, "disk_usage", lambda _: Free()),
+    ):
+        with shards_of(800):
+            anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+        # If runs lie apart, their rows are written after all.
+        with (
+            shards_of(800),
+            patch.object(PartsTable, "shards_are_ranges", False),
+            pytest.raises(FileProblem, match="the run needs some"),
+        ):
+            anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+
+
 class Free:
     free = 1000
+
+
+def test_groups_that_are_not_whole_are_searched_again(tmp_path: Path, root: Path) -> None:
+    """As after a power cut."""
+    run_of(tmp_path)
+    expected = labels_of(out_of(tmp_path)).tolist()
+    with after(2, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        run_of(tmp_path)
+    whole, cut = sorted(root.rglob("groups-*/*.parquet"))
+    cut.write_bytes(b"")
+    assert whole.stat().st_size
+    run_of(tmp_path)
+    assert labels_of(out_of(tmp_path)).tolist() == expected
+
+
+def test_a_stopped_run_says_what_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    with after(2, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        run_of(tmp_path)
+    assert "the groups of 2 shards are kept: the same command continues" in caplog.messages[-1]
+
+
+def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by `trajanon clean`, or by the end of another run."""
+    left = [None]
+
+    def late(file: Any) -> None:
+        if left:
+            left.pop()
+            shutil.rmtree(Path(file.name).parent)
+        lock(file)
+
+    monkeypatch.setattr(scratch_and_resume, "lock", late)
+    with scratch_for("out", root / "new", 0) as made:
+        assert not left
+        assert made.rows.is_dir()
+        with pytest.raises(FileProblem, match="another run"), scratch_for("out", root / "new", 0):
+            pass
+
+
+def test_scratch_that_cannot_be_made_is_one_sentence(root: Path) -> None:
+    (root / "file").touch()
+    says = "cannot write .*Not a directory; make room, or name another folder"
+    with pytest.raises(FileProblem, match=says), scratch_for("out", root / "file", 0):
+        pass
 
 
 KILLED = """

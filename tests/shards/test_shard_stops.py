@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from shards import released, walks, write_folder
 from trajanon.common.errors import ServerProblem
 from trajanon.common.progress import silent
 from trajanon.common.threads_and_dask import connected, each_done
-from trajanon.shards import anonymize_folders, sharded_run
+from trajanon.shards import anonymize_folders, sharded_run, survey_and_cuts
 
 
 def process_of(_: int) -> int:
@@ -45,7 +46,7 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
     caplog.set_level(logging.INFO)  # how long the new worker takes to start is another matter
     with connected("local:1") as client:
         (process,) = each_done(client, silent, "Asking", interrupt_oneself, [1])
-        assert each_done(client, silent, "Asking", process_of, [1]) == [process]
+        assert [*each_done(client, silent, "Asking", process_of, [1])] == [process]
 
     # Another one: what a lost worker did is done again.
     with connected("local:1") as client:
@@ -53,11 +54,11 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
         (first,) = each("Asking", process_of, [1])
         (second,) = each("Dying", die_once, [str(tmp_path / "flag")])
         assert first != second
-        assert each("Asking", interrupt_oneself, [1]) == [second]  # which goes on
+        assert [*each("Asking", interrupt_oneself, [1])] == [second]  # which goes on
         # Dask would warn of what is large.
-        assert each("Counting", len, [bytes(11_000_000)]) == [11_000_000]
+        assert [*each("Counting", len, [bytes(11_000_000)])] == [11_000_000]
         with pytest.raises(ValueError, match="this is no number"):
-            each("Refusing", refuse, [1])
+            list(each("Refusing", refuse, [1]))
     assert capfd.readouterr() == ("", "")
 
 
@@ -71,8 +72,17 @@ def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.Mon
         connected("local:2").__enter__()
 
 
-@pytest.mark.parametrize("step", ["read_part", "search_shard", "write_release"])
-def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [(survey_and_cuts, "read_part"), (sharded_run, "search_shard"), (sharded_run, "write_release")],
+)
+def test_ctrl_c_says_what_it_leaves(
+    run: Run,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    module: object,
+    step: str,
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -82,10 +92,15 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(anonymize_folders, "shards_for", lambda *_: 3)
-    monkeypatch.setattr(sharded_run, step, interrupted)
+    monkeypatch.setattr(module, step, interrupted)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""
-    assert answer.err == ("trajanon: stopped; nothing was released, and anonymized is as it was\n")
+    kept = "the groups of 3 shards are kept: the same command continues from them"
+    assert answer.err == (
+        (f"trajanon: {kept}\n" if step == "write_release" else "")
+        + "trajanon: stopped; nothing was released, and anonymized is as it was\n"
+    )
     assert sorted(path.name for path in Path().iterdir()) == there
     assert released(Path("anonymized")) == before

@@ -1,8 +1,12 @@
 """Whose a row is does not depend on how rows were parted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +16,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shards import labels_of, shards_of, walks
 
-from trajanon.common.arrays import dense
-from trajanon.common.errors import TooFewSubjects
-from trajanon.files.trajectory_files import read_subjects, read_trajectories, write_trajectories
+from trajanon.common.arrays import Hashes, Ints, dense
+from trajanon.common.errors import BadInput, TooFewSubjects
+from trajanon.common.object_stores import Folder
+from trajanon.common.progress import silent
+from trajanon.common.threads_and_dask import each_done
+from trajanon.files.parquet_parts import parquet_of
+from trajanon.files.trajectory_files import (
+    check_schema,
+    provenance_of,
+    read_subjects,
+    read_trajectories,
+    write_trajectories,
+)
 from trajanon.grouping.k_promise import subjects_per_group
+from trajanon.release.plan import Plan
+from trajanon.shards import survey_and_cuts
 from trajanon.shards.anonymize_folders import anonymize_parts
+from trajanon.shards.parts_table import PartsTable, PlacedRows
+from trajanon.shards.scratch_and_resume import scratch_for
 from trajanon.trajectories.trajectories import Trajectories
 
 Row = tuple[Any, Any]  # subject and trace; None where missing
@@ -98,6 +116,91 @@ def test_whose_a_row_is_does_not_depend_on_the_parts(
     read = read_trajectories(one / "part-00000.parquet").subject
     assert read is not None
     assert dense(read).tolist() == expected
+
+
+@settings(max_examples=40)
+@given(
+    data=st.data(), subject=st.sampled_from([*KINDS]), trace=st.none() | st.sampled_from([*KINDS])
+)
+def test_shards_find_the_same_people_part_by_part(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, subject: str, trace: str | None
+) -> None:
+    """Where rows have no name, also in other parts than those that name their trace."""
+    maybe = st.one_of(st.none(), st.integers(0, 3))
+    drawn = data.draw(st.lists(st.tuples(maybe, maybe), min_size=1, max_size=24))
+    ends = sorted({0, len(drawn), *data.draw(st.sets(st.integers(1, len(drawn)), max_size=5))})
+    rows = [
+        (
+            None if s is None else KINDS[subject][1](s),
+            None if t is None or trace is None else KINDS[trace][1](t),
+        )
+        for s, t in drawn
+    ]
+    kinds = {"subject": KINDS[subject][0]}
+    if trace is not None:
+        kinds["trace"] = KINDS[trace][0]
+    folder = tmp_path_factory.mktemp("rows")
+    parts = write_rows(folder / "parts", rows, np.diff(ends).tolist(), **kinds)
+
+    expected, provenance = read_subjects(parts)
+    assert expected is not None
+    first = data.draw(st.integers(0, len(rows) - 1))
+    end = data.draw(st.integers(first + 1, len(rows)))
+    with surveyed_part_by_part(parts) as (table, sampled):
+        assert dense(sampled.view(np.int64)).tolist() == dense(expected).tolist()
+        assert table.provenance == provenance
+        people = []
+        for number in range(len(table.file.parts)):
+            with table.file.part(number) as part:
+                people.extend(table.people(part).person.tolist())
+        assert dense(np.array(people).view(np.int64)).tolist() == dense(expected).tolist()
+        assert table.people(table.file.between(first, end)).person.tolist() == people[first:end]
+
+
+@contextmanager
+def surveyed_part_by_part(folder: Path) -> Iterator[tuple[PartsTable, Hashes]]:
+    """Survey parts; also yield the persons in the sample, which has all rows."""
+    sampled: list[Hashes] = []
+
+    def cuts(sample: PlacedRows, *_: int) -> Ints:
+        sampled.append(sample.person)
+        return np.empty(0, np.int64)
+
+    with parquet_of(Folder(folder), check_schema) as file:
+        provenance = provenance_of(file.schema_arrow)
+    with (
+        TemporaryDirectory() as root,
+        scratch_for("out", Path(root), 0) as scratch,
+        shards_of(5),
+        patch.object(survey_and_cuts, "keys_of_cuts", cuts),
+        patch.object(survey_and_cuts, "check_enough"),
+    ):
+        table = PartsTable(
+            Folder(folder), file, 1, Plan.of({}), scratch=scratch, provenance=provenance
+        )
+        table = survey_and_cuts.surveyed(table, 2, partial(each_done, None, silent))
+        yield table, sampled[0]
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_numbers_that_are_fractions_in_one_part_are_the_same_people(
+    tmp_path: Path, long: bool
+) -> None:
+    """As pandas makes of whole numbers with a gap; long ones would be other numbers there."""
+    number = 2**53 + 1 if long else 1
+    folder = tmp_path / "trips"
+    whole: list[Row] = [(number, None), (3, None)] * 20
+    parts = write_rows(folder, whole, [40], subject=pa.int64())
+    fractions = [(float(person), None) for person, _ in whole]
+    other = write_rows(tmp_path / "b", fractions, [40], subject=pa.float64())
+    (other / "part-00000.parquet").rename(parts / "part-00001.parquet")
+    with shards_of(30):
+        if long:
+            with pytest.raises(BadInput, match="in several ways"):
+                anonymize_parts(str(parts), str(tmp_path / "out"), 2, effort="fast")
+        else:
+            report = anonymize_parts(str(parts), str(tmp_path / "out"), 2, effort="fast")
+            assert report["people"] == 2
 
 
 def test_k_people_stand_behind_a_line_however_rows_were_parted(tmp_path: Path) -> None:

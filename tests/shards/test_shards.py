@@ -43,7 +43,7 @@ from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable, PlacedRows
 from trajanon.shards.survey_and_cuts import keys_of_cuts
 from trajanon.trajectories.distances import displacement
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 def records_of(points: Floats) -> Floats:
@@ -281,6 +281,35 @@ def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kin
         releases.append((released(out_of(tmp_path)), labels, report["displacement"]))
     assert releases[0] == releases[1]
     assert report["shards"] > 2
+
+
+def test_rows_that_are_left_out_are_on_no_line(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(300))
+    with shards_of(80):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast", leave_out=5.0)
+    table = pq.read_table(tmp_path / "anonymized.parts.rows.parquet")
+    is_left_out = table["group"].to_numpy() < 0
+    assert is_left_out.any()
+    assert ((table["key"].to_numpy() == 0) == is_left_out).all()
+
+
+def test_a_part_that_was_written_again_is_not_taken_for_one_in_order(tmp_path: Path) -> None:
+    source = write_parts(tmp_path / "trips", Trajectories(walks(200)), 50, in_order=True)
+    path = source / "part-00002.parquet"
+    table = pq.read_table(path)
+    shuffled = table.take(np.random.default_rng(0).permutation(len(table)))
+    metadata = {
+        name: text for name, text in table.schema.metadata.items() if name != b"trajanon_order"
+    }
+    pq.write_table(shuffled.replace_schema_metadata(metadata), path)
+    steps = set[str]()
+
+    def progress(task: str, done: float, total: float | None, note: str = "") -> None:
+        steps.add(task)
+
+    with shards_of(60):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast", progress=progress)
+    assert "Writing shards" in steps
 
 
 def test_runs_whose_rows_lie_apart_are_put_together(tmp_path: Path) -> None:

@@ -23,6 +23,15 @@ def test_the_command_line_takes_a_folder(run: Run) -> None:
     assert report["n"] == 100
 
 
+def test_what_is_empty_is_refused(run: Run) -> None:
+    """As a variable that is not set."""
+    write_folder(Path("trajectories"), walks(30))
+    given = ("anonymize", "trajectories", "-k", "3")
+    assert "--out is empty: name a file" in run(*given, "--out", "").sentence
+    assert "--memory must be an amount" in run(*given, "--memory", "").sentence
+    assert not Path("anonymized").exists()
+
+
 def test_memory_and_cluster_are_for_folders(run: Run) -> None:
     for option, value in (("--memory", "4GB"), ("--cluster", "local:2")):
         answer = run("anonymize", "trips.parquet", "-k", "3", option, value)

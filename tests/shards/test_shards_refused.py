@@ -1,6 +1,7 @@
 """Tables beyond memory: what is refused, before anything is written."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -10,12 +11,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
+from naive_sliding import town
 from shards import out_of, shards_of, walks, write_folder, write_parts
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.object_stores import Folder
+from trajanon.files.parquet_parts import parquet_of
+from trajanon.files.trajectory_files import check_schema
+from trajanon.release.plan import Plan
 from trajanon.shards import anonymize_folders
 from trajanon.shards.anonymize_folders import anonymize_parts
+from trajanon.shards.memory_and_shard_size import capacity_of
+from trajanon.shards.parts_table import PartsTable
 from trajanon.trajectories.trajectories import Trajectories
 
 
@@ -50,9 +58,17 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
 
 
+def test_trips_that_are_too_few_are_called_trips(tmp_path: Path) -> None:
+    trips = Trajectories(walks(30), provenance={"trips": True})
+    source = write_parts(tmp_path / "trips", trips, 10)
+    with shards_of(20), pytest.raises(TooFewRecords, match="30 trips cannot form"):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 31)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        ({"memory": ""}, "`memory` must be an amount"),
         ({"memory": "much"}, "`memory` must be an amount such as 4GB .*'much'"),
         ({"memory": "9" * 400}, "`memory` must be an amount"),
         ({"memory": float("nan")}, "`memory` must be an amount .*nan"),
@@ -81,6 +97,29 @@ def test_what_is_wrong_is_named_with_its_part_and_row(tmp_path: Path, rows: int 
             anonymize_parts(str(source), str(out_of(tmp_path)), 3)
 
 
+@pytest.mark.parametrize("rows", [None, 45], ids=["one shard", "several"])
+@pytest.mark.parametrize("name", ["run", "start", "track"])
+def test_a_part_with_other_tracks_is_named(tmp_path: Path, name: str, rows: int | None) -> None:
+    source = write_parts(tmp_path / "trips", town(5, 120, people=40), 35)
+    path = source / "part-00001.parquet"
+    table = pq.read_table(path)
+    values = table[name].to_pylist()
+    changed = {
+        "run": lambda: pa.array([run + 0.5 for run in values]),
+        "start": lambda: pa.array([start + 3 for start in values]),
+        "track": lambda: pa.array([values[0]] * len(values), pa.binary()),
+    }[name]()
+    place = table.column_names.index(name)
+    pq.write_table(
+        table.set_column(place, name, changed).replace_schema_metadata(table.schema.metadata), path
+    )
+    with (
+        shards_of(rows) if rows else nullcontext(),
+        pytest.raises(BadInput, match=r"part-00001\.parquet: its (column run|tracks)"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+
+
 def change_points(path: Path, points: Floats) -> None:
     """Write other lines into a part, which may be nowhere on Earth."""
     table = pq.read_table(path)
@@ -88,6 +127,31 @@ def change_points(path: Path, points: Floats) -> None:
     place = table.column_names.index("geometry")
     changed = table.set_column(place, "geometry", lines)
     pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
+
+
+def test_too_little_memory_is_answered_with_enough(tmp_path: Path) -> None:
+    """Also for long tracks, and by the part whose rows are longest."""
+    source = write_folder(tmp_path / "trips", walks(60), rows=30)
+    with parquet_of(Folder(str(source)), check_schema) as file:
+        table = PartsTable(
+            Folder(str(source)), replace(file, bytes_per_row=20_000.0), 3, Plan.of({})
+        )
+    with pytest.raises(BadInput, match=r"is too little.* give it 1\.3GB at least") as error:
+        capacity_of(table, 1e9)
+    assert "1GB is too little" in str(error.value)
+    assert capacity_of(table, 1.3e9) >= 10_000
+
+    longer = pq.read_table(source / "part-00001.parquet")
+    longer = longer.append_column("note", pa.array(["x" * 1000 + str(n) for n in range(30)]))
+    pq.write_table(longer, tmp_path / "longer.parquet")
+    assert bytes_per_row_of(tmp_path / "longer.parquet") > 1000
+    assert file.bytes_per_row == max(map(bytes_per_row_of, source.iterdir()))
+
+
+def bytes_per_row_of(path: Path) -> float:
+    with pq.ParquetFile(path) as file:
+        size: int = file.metadata.row_group(0).total_byte_size
+        return size / len(pq.read_table(path))
 
 
 ALL = "needs all trajectories at once"

@@ -26,6 +26,7 @@ from trajanon.common.declared_options import (
     Settings,
 )
 from trajanon.common.errors import BadInput
+from trajanon.common.object_stores import is_url
 
 if TYPE_CHECKING:
     from trajanon.release.snapping import RoadsToFollow
@@ -41,11 +42,13 @@ class _FileKeywords(AnonymizeKeywords, total=False):
     run: Options | None
 
 
-PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
+PUBLIC_PLACE_TAGS = (
+    "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
+)
 """Tags of places where everybody may be known to be."""
 
-PUBLIC_METRES = 200.0
-"""How near an end lies to such a place that it betrays nobody."""
+PUBLIC_RADIUS_METRES = 200.0
+"""An end this near to such a place tells nothing about a person."""
 
 
 @options(ReleaseSettings, Settings)
@@ -69,14 +72,19 @@ def anonymize(
     **settings: Unpack[AnonymizeKeywords],
 ) -> None:
     """Replace trajectories by averages of groups of at least k."""
-    run = typed_options(anonymize, {**locals(), **settings})  # which the report repeats
+    # The report repeats them. Only here, at first, are locals the options alone.
+    run = typed_options(anonymize, {**locals(), **settings})
 
+    # Such as a variable that is not set.
     if not trajectories:
         raise BadInput("`trajectories` is empty: name the file that extract wrote")
-    in_parts = "://" in trajectories or Path(trajectories).is_dir()  # an object store has folders
-    out = out or str(RELEASE if in_parts else ANONYMIZED)
+    if out == "":
+        raise BadInput("`out` is empty: name a file, or a folder for a release in parts")
+    in_parts = is_url(trajectories) or Path(trajectories).is_dir()  # a URL is always a folder
+    if out is None:
+        out = str(RELEASE if in_parts else ANONYMIZED)
     if in_parts:
-        _check_options_of_parts(trajectories, out, public_places)
+        _refuse_options_of_a_file(trajectories, out, public_places)
     else:
         _refuse_options_of_parts(memory=memory, cluster=cluster)
 
@@ -85,7 +93,7 @@ def anonymize(
     settings["leave_out"] = _percent_of(leave_out_text)
     if refine_text is not None:
         settings["refine"] = cast(RefinementName, refine_text)  # which the settings check
-    options: _FileKeywords = {
+    keywords: _FileKeywords = {
         **settings,
         "subjects_exact": subjects_exact,
         "ledger": ledger,
@@ -95,16 +103,16 @@ def anonymize(
     }
 
     if in_parts:
-        report, report_beside = _release_parts(trajectories, out, k, memory, cluster, options)
+        report, report_path = _release_parts(trajectories, out, k, memory, cluster, keywords)
     else:
-        report, report_beside = _release_file(trajectories, out, k, public_places, options)
+        report, report_path = _release_file(trajectories, out, k, public_places, keywords)
 
     if as_json:
         from trajanon.cli.report_tables import without_lists
 
         show_json(without_lists(report))
     else:
-        _show_release(report, out, report_beside)
+        _show_release(report, out, report_path)
 
 
 def _release_parts(
@@ -113,7 +121,7 @@ def _release_parts(
     k: int,
     memory: str | None,
     cluster: str | None,
-    options: _FileKeywords,
+    keywords: _FileKeywords,
 ) -> tuple[Mapping[str, object], str]:
     """Anonymise a folder of parts; return the report, and where it is."""
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
@@ -127,19 +135,19 @@ def _release_parts(
             trajectories,
             out,
             k,
-            memory=memory or MEMORY,
+            memory=MEMORY if memory is None else memory,
             client=client,
             progress=progress,
-            **options,
+            **keywords,
         )
     return report, parts_report_path(out)
 
 
 def _release_file(
-    trajectories: str, out: str, k: int, public_places: Path | None, options: _FileKeywords
+    trajectories: str, out: str, k: int, public_places: Path | None, keywords: _FileKeywords
 ) -> tuple[Mapping[str, object], str]:
     """Anonymise a file; return the report, and where it is."""
-    # As above: before drafts are made.
+    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.grouping.refinements.annealing import compile_ahead
     from trajanon.release.report_files import report_path
@@ -147,27 +155,29 @@ def _release_file(
 
     places = None
     if public_places is not None:
-        places = trajanon.extract.hidden(public_places, PUBLIC, radius=PUBLIC_METRES)
+        places = trajanon.extract.hidden(
+            public_places, PUBLIC_PLACE_TAGS, radius=PUBLIC_RADIUS_METRES
+        )
 
-    # Kernels are compiled in a process beside, while the file is read and paths are found.
-    will_anneal = options.get("refine", Settings.refine) == "anneal"
-    if will_anneal and not options.get("as_published", False):
+    # Kernels are compiled in another process, while the file is read and paths are found.
+    will_anneal = keywords.get("refine", Settings.refine) == "anneal"
+    if will_anneal and not keywords.get("as_published", False):
         compile_ahead()
     with bars() as progress:
         report = anonymize_file(
-            trajectories, out, k, public_places=places, progress=progress, **options
+            trajectories, out, k, public_places=places, progress=progress, **keywords
         )
     return report, str(report_path(Path(out)))
 
 
-def _show_release(report_of_release: Mapping[str, object], out: str, report_beside: str) -> None:
+def _show_release(report_of_release: Mapping[str, object], out: str, report_path: str) -> None:
     """Print what was released, where it is, and what comes next."""
     from trajanon.cli.report_tables import rows_in_words, show_path, show_release
     from trajanon.release.report_files import checked
 
     report = checked(report_of_release)
     show_release(report)
-    tell(f"Keep {report_beside} private: it says who is in which group.")
+    tell(f"Keep {report_path} private: it says who is in which group.")
     if report.as_published:
         show_path(report)
         tell(
@@ -187,7 +197,7 @@ def _refuse_options_of_parts(**options: str | None) -> None:
             )
 
 
-def _check_options_of_parts(trajectories: str, out: str, public_places: Path | None) -> None:
+def _refuse_options_of_a_file(trajectories: str, out: str, public_places: Path | None) -> None:
     """Refuse options of one file where a folder of parts is anonymised."""
     from trajanon.files.release_formats import RELEASE_FORMATS
 
@@ -200,8 +210,9 @@ def _check_options_of_parts(trajectories: str, out: str, public_places: Path | N
 
 
 def _step_of(text: str) -> int:
-    """Read the step of times; the settings refuse one that is not of whole seconds."""
+    """Read the step of times."""
     seconds = seconds_of("--time-step", text)
+    # The settings refuse one that is not of whole seconds.
     return int(seconds) if seconds.is_integer() else cast(int, seconds)
 
 
@@ -215,7 +226,10 @@ def _percent_of(text: str) -> float:
 
 @contextmanager
 def _released_or_as_it_was(out: str) -> Iterator[None]:
-    """Report that nothing was released if Ctrl-C ends the search: not all rows have a group."""
+    """Report that nothing was released if Ctrl-C ends the block.
+
+    The search of a file keeps what it has found. Of a folder not all rows have a group then.
+    """
     try:
         yield
     except KeyboardInterrupt:

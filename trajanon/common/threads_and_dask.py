@@ -114,19 +114,14 @@ def each_done(
     what: str,
     task: Callable[[Item], Result],
     items: Sequence[Item],
-) -> list[Result]:
-    """Do a task with each item, here or on a cluster; results in their order."""
+) -> Iterator[Result]:
+    """Do a task with each item, here or on a cluster; yield results as they come, in order."""
     progress(what, 0, len(items))
-    results_to_come = (
-        (task(item) for item in items) if client is None else on_cluster(client, task, items)
-    )
-
-    results: list[Result] = []
-    with closing(results_to_come):
-        for result in results_to_come:
-            results.append(result)
-            progress(what, len(results), len(items))
-    return results
+    results = (task(item) for item in items) if client is None else on_cluster(client, task, items)
+    with closing(results):
+        for done, result in enumerate(results, 1):
+            progress(what, done, len(items))
+            yield result
 
 
 def on_cluster(

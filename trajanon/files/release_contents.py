@@ -11,7 +11,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Column, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Column, Floats, Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.files.times_of_points import instants
 from trajanon.trajectories.clock_and_time_zones import Clock
@@ -43,17 +43,27 @@ def rounded(degrees: Floats) -> Floats:
 
 def in_order(lines: Floats, times: Floats | None = None) -> Ints:
     """Sort lines, (n, m, 2), by their coordinates and times: the order of a release."""
-    return np.lexsort(_columns(lines, times).T[::-1])
+    return np.lexsort(numbers_of(lines, times).T[::-1])
 
 
 def out_of_order(lines: Floats, times: Floats | None = None) -> int:
     """Count the lines that stand behind one that `in_order` puts after them."""
-    change = np.diff(_columns(lines, times), axis=0)
-    first_changed = (change != 0.0).argmax(axis=1)  # number of each line; 0 if none has changed
-    return int((change[np.arange(len(change)), first_changed] < 0.0).sum())
+    return int(_begin_with_less(np.diff(numbers_of(lines, times), axis=0)).sum())
 
 
-def _columns(lines: Floats, times: Floats | None) -> Floats:
+def come_before(lines: Floats, times: Floats | None, line: Floats) -> Bools:
+    """Mark the lines, (n, m, 2), that `in_order` puts before one, which is given as numbers."""
+    return _begin_with_less(numbers_of(lines, times) - line)
+
+
+def _begin_with_less(differences: Floats) -> Bools:
+    """Mark the rows whose first number that is not 0 is less than 0."""
+    first_different = (differences != 0.0).argmax(axis=1)  # 0 if there is none
+    is_less: Bools = differences[np.arange(len(differences)), first_different] < 0.0
+    return is_less
+
+
+def numbers_of(lines: Floats, times: Floats | None) -> Floats:
     """Return all numbers of each line, in the order in which they are compared."""
     records = lines.reshape(len(lines), -1)
     return records if times is None else np.hstack([records, times])

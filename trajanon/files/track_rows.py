@@ -161,7 +161,7 @@ def _tracks_of_recordings(
     ``start`` is the place of each row's window among all points of the row, and ``size`` how many
     these are; ``ticks`` are the points of all rows.
     """
-    run_points = points_of_runs.astype(np.int64)
+    run_points = whole_numbers("runs", points_of_runs)
     _require((run_points > 0).all() and (runs_of_row > 0).all())
 
     end_run = np.cumsum(runs_of_row)

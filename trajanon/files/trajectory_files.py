@@ -24,7 +24,7 @@ from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.provenance import with_counts
-from trajanon.trajectories.subjects import Identities, identities, merged_sentences
+from trajanon.trajectories.subjects import Identities, Merged, identities, merged_sentences
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
@@ -294,12 +294,17 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
 
 
 def _owners(where: object, file: ParquetParts, *, exact: bool) -> Identities:
-    """Read subjects and traces as numbers; warn of names that are taken for one subject's."""
+    """Read subjects and traces as numbers; warn of names that were merged."""
     column = partial(geoparquet.written_column, where, file)
     owners = identities(column("subject"), column("trace"), exact=exact)
-    for sentence in merged_sentences(owners.merged):
-        warn(MergedWarning(f"{where}: {sentence}", "names", str(where)))
+    warn_of_merged(where, owners.merged)
     return owners
+
+
+def warn_of_merged(where: object, merged: Merged) -> None:
+    """Warn of names that are taken for one subject's."""
+    for sentence in merged_sentences(merged):
+        warn(MergedWarning(f"{where}: {sentence}", "names", str(where)))
 
 
 def provenance_of(schema: pa.Schema) -> dict[str, object]:
@@ -385,10 +390,15 @@ def check_schema(schema: pa.Schema, where: object) -> None:
 def read_points(where: object, file: ParquetParts) -> Floats:
     """Read the points of trajectories, (n, m, 2); refuse other geometries."""
     geometry_column = geoparquet.described(file.schema_arrow, where)["primary_column"]
+    return points_of_lines(where, geoparquet.batches_of(file, geometry_column), file.n)
+
+
+def points_of_lines(where: object, batches: Iterable[pa.Array], n: int) -> Floats:
+    """Return the points of n lines in WKB, (n, m, 2); refuse other geometries."""
     points = list[Floats]()
     sizes = set[int]()
     are_flat_lines = True
-    for batch in geoparquet.batches_of(file, geometry_column):
+    for batch in batches:
         with geoparquet.expecting_geometries(where):
             lines = arrow.geometries_of(batch)
 
@@ -403,7 +413,7 @@ def read_points(where: object, file: ParquetParts) -> Floats:
     if shortest < longest or not are_flat_lines or longest < 2:
         raise BadInput(
             f"{where} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {number_of(file.n, 'line')} of {shortest} to "
+            f"points without heights, and this has {number_of(n, 'line')} of {shortest} to "
             f"{longest} points; make trajectories with: trajanon extract FILE"
         )
     return np.concatenate(points).reshape(-1, longest, 2)

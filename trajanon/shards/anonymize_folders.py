@@ -1,4 +1,4 @@
-"""Folders of parts, in memory or beyond: parts -> shards -> a release in parts, on one page."""
+"""Anonymise a folder of parts, at once or in shards."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -66,36 +66,40 @@ def anonymize_parts(
 ) -> dict[str, Any]:
     """Anonymise a folder of Parquet parts that need not fit into memory.
 
-    If it fits, it is read and anonymised as one file. If not, the records are split into shards, as
-    many as the memory asks for, which are stretches of a curve through space, and each shard is
-    anonymised as a table of its own. All windows of a run are in one shard.
+    If it fits, it is read and anonymised as one file. If not, a Hilbert curve through all places is
+    cut into shards that fit, and each shard is anonymised alone. All windows of a run are in one
+    shard.
 
     Parameters
     ----------
     source
-        A folder, as a path or a URL that fsspec knows, with parts that end in ``.parquet``:
-        GeoParquet as `trajanon.extract` writes.
+        A folder, as a path or a URL that fsspec knows, with parts that end in ``.parquet`` or
+        ``.geoparquet``, as `trajanon.extract` writes.
     out
         Folder for the release: sorted parts of sorted lines, with a report beside it. An existing
         release is replaced; on an object store it is refused.
     k, roads, key, progress, options
         As in `trajanon.anonymize_file`.
     subjects_exact
-        Whether names are taken as they are; otherwise spellings of one name are one subject's.
-    ledger, run
+        Whether names that differ in spelling are different subjects.
+    ledger
         As in `trajanon.anonymize_file`; only if all fits into memory at once, and the release is
         on a local disk.
+    run
+        As in `trajanon.anonymize_file`.
     memory
         Memory that the search may take, in bytes or as ``4GB``; with a client, of each worker.
         The number of shards depends on it, and so does the result.
     client
-        Client of a Dask cluster that works on the shards; its workers must see the source.
+        Client of a Dask cluster that works on the shards; its workers must see the source, and
+        Dask's ``temporary-directory`` for scratch.
 
     Returns
     -------
     dict
-        The report of `trajanon.anonymize`; of several shards, medians and 95 % of errors are right
-        to 0.2 %, and it does not say who can be followed from line to line.
+        The report of `trajanon.anonymize`. Of several shards, medians and 95 % quantiles are right
+        to 0.2 %; who can be followed from line to line is not computed; and what is known of each
+        row stands in a table beside the report, ``.parts.rows.parquet``.
 
     Raises
     ------
@@ -132,7 +136,7 @@ def anonymize_parts(
     target = Folder(out)
     memory_bytes = bytes_of(memory)
     if ledger is not None and target.local is None:
-        raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
+        raise BadInput("`ledger` needs a release on a local disk: write there, or leave it out")
 
     states = part_states(source_folder)
     # Parts are compared first; then drafts are moved, and then the ledger settles its entry.
@@ -189,7 +193,7 @@ def _at_once(
 ) -> tuple[DistinctLines, Hashes | None]:
     """Anonymise a folder that fits into memory as one file."""
     progress("Anonymising", 0, None)
-    try:
+    with table.naming_wrong_part():
         lines, digests = release_of_source(
             table.folder,
             table.k,
@@ -198,9 +202,6 @@ def _at_once(
             subjects_exact=table.subjects_exact,
             progress=progress,
         )
-    except BadInput:
-        table.name_wrong_part()
-        raise
     return lines.reporting(shards=1), digests
 
 

@@ -1,4 +1,4 @@
-"""Publication: a file of trajectories -> a release and its report, with the holder's ledger."""
+"""Anonymise one file, and enter the release in the holder's ledger."""
 
 import os
 from collections.abc import Iterator
@@ -56,19 +56,20 @@ def anonymize_file(
     Parameters
     ----------
     source
-        What `trajanon.read_trajectories` reads.
+        The path of a file that `trajanon.read_trajectories` reads.
     out
-        As `path` of `Release.write`.
+        A path, whose suffix names the format as in `Release.write`.
     k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; the key may be a file, which is made if there is none. A ledger
         holds a key of its own.
     subjects_exact
-        Whether names are taken as they are; otherwise spellings of one name are one subject's.
+        Whether names that differ in spelling are different subjects.
     ledger
         The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
     run
-        Options as they were typed, which the report repeats: advice is then a whole command.
+        Options as they were typed, which the report repeats, so that advice can repeat the whole
+        command.
 
     Returns
     -------
@@ -158,7 +159,8 @@ def release_of_source(
     Also return the digests to enter in the ledger.
     """
     read = partial(read_trajectories, source, subjects_exact=subjects_exact)
-    if open_ledger is None:  # nothing keeps the originals while the release is written
+    if open_ledger is None:
+        # What was read has no name here, so that its memory is free while the release is written.
         return anonymized_table(read(), k, plan, progress), None
 
     marks = read_marks(source)
@@ -167,14 +169,14 @@ def release_of_source(
     if plan.release.one_line_each:
         _check_names(trajectories)
 
-    recording = None if trajectories.tracks is None else trajectories.tracks.recording_of
+    recording_of_row = None if trajectories.tracks is None else trajectories.tracks.recording_of
     digests = open_ledger.digests_of_marks(marks, progress)
     is_new, in_ledger = open_ledger.mark_new(
-        digests, recording, person, one_line_each=plan.release.one_line_each
+        digests, recording_of_row, person, one_line_each=plan.release.one_line_each
     )
     if not is_new.any():
         raise BadInput(
-            f"nothing is new: {_not_new(in_ledger, len(is_new))}, as {open_ledger.path} shows"
+            f"nothing is new: {_why_left_out(in_ledger, len(is_new))}, as {open_ledger.path} shows"
         )
 
     try:
@@ -182,9 +184,10 @@ def release_of_source(
             trajectories.take(is_new), k, plan.with_key(open_ledger.release_key), progress
         )
     except (TooFewRecords, TooFewSubjects) as error:
-        wait = number_of(int(is_new.sum()), "new one waits", "new ones wait")
-        others = _not_new(in_ledger, len(is_new))
-        message = f"{others}, and the {wait} for the next time: {error}"
+        # Of the file there may be enough: say why the others do not count.
+        new_ones_wait = number_of(int(is_new.sum()), "new one waits", "new ones wait")
+        why_left_out = _why_left_out(in_ledger, len(is_new))
+        message = f"{why_left_out}, and the {new_ones_wait} for the next time: {error}"
         raise type(error)(message) from error
 
     # The report speaks of the rows of the whole file.
@@ -194,13 +197,14 @@ def release_of_source(
     lines = lines.reporting(suppressed=suppressed, ledger=in_ledger)
 
     released = lines.report.released(len(trajectories))
-    # A person may have several names in one file: all of them are on this line.
-    on_lines = released if person is None else np.isin(person, person[released])
+    # Column 0 is the person, and the others are hops. A person may have several names in one file:
+    # all of them are on this line, and of rows that are not released they alone are entered.
+    person_is_released = released if person is None else np.isin(person, person[released])
     digests[~released, 1:] = 0
-    return lines, digests[on_lines]
+    return lines, digests[person_is_released]
 
 
-def _not_new(in_ledger: InLedger, n: int) -> str:
+def _why_left_out(in_ledger: InLedger, n: int) -> str:
     """Write how many of n trajectories are left out, and why."""
     known = in_ledger.already_released or 0
     sentence = number_of(known, f"of {n:,} was", f"of {n:,} were") + " released before"
@@ -223,7 +227,7 @@ def _check_names(trajectories: Trajectories) -> None:
 
 
 def check_ledger(ledger: LedgerPath, plan: Plan) -> None:
-    """Refuse a ledger for releases that are not published, or not of trips; and a second key."""
+    """Refuse options with which a ledger makes no sense."""
     if ledger is None:
         return
     if plan.release.as_published:

@@ -1,27 +1,31 @@
 """A folder of parts as the tasks of a run know it; and what is read of one part."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.object_stores import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
+from trajanon.shards.people_of_rows import (
+    PeopleOfRows,
+    people_of_names,
+    people_of_recordings,
+    people_of_rows,
+)
 from trajanon.shards.scratch_and_resume import Scratch
-from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.provenance import Provenance
-from trajanon.trajectories.subjects import column_of
 from trajanon.trajectories.trajectories import Trajectories
 
 
@@ -47,46 +51,6 @@ class SharedRuns(NamedTuple):
         return rows._replace(key=key)
 
 
-class PeopleOfRows(NamedTuple):
-    """Whose rows are, as 64 bits: two people of whom these are equal count as one, never as two."""
-
-    person: Hashes  # equal for all spellings of one person, (n,)
-    name: Hashes  # of the name as it is spelled, (n,)
-    missing: Bools  # whether a row has no name, (n,)
-    kind: str  # of the column's values, as NumPy knows them
-
-
-def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
-    """Number whatever tells subjects apart, as `subjects.numbered` does."""
-    column = column_of(values)
-    are_numbers = column.dtype.kind in "iuf"
-    if not are_numbers:
-        column = column.astype(object)
-
-    # Each different value is read once; of a row without any, the number is -1.
-    number_of_row, different = pd.factorize(column)
-    names = [text_of_subject(value) for value in np.asarray(different).tolist()]
-    keys = names if are_numbers else [key_of(name, exact=exact) for name in names]
-
-    # So the last entry, which is appended, stands for rows without a name.
-    person = np.append(_hashed(keys), np.uint64(0))[number_of_row]
-    name = np.append(_hashed(names), np.uint64(0))[number_of_row]
-    missing = np.array([*(not key for key in keys), True], dtype=np.bool_)[number_of_row]
-    return PeopleOfRows(person, name, missing, column.dtype.kind)
-
-
-def people_of_recordings(trace: NDArray[Any], first: int) -> PeopleOfRows:
-    """Number rows by what they were cut from; each without a name is a recording of its own."""
-    named = people_of_names(trace, exact=True)
-    row = pd.util.hash_array(np.arange(first, first + len(trace), dtype=np.uint64))
-    person = np.where(named.missing, row, named.person)
-    return PeopleOfRows(person, person, np.zeros(len(trace), dtype=np.bool_), named.kind)
-
-
-def _hashed(texts: list[str]) -> Hashes:
-    return np.asarray(pd.util.hash_array(np.array(texts, dtype=object), categorize=False))
-
-
 _NOWHERE = Scratch(Path(os.devnull))  # in which no task can write
 
 
@@ -101,11 +65,11 @@ class PartsTable:
     scratch: Scratch = _NOWHERE
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)
-    owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
+    nobody_is_named: bool = False  # although there is a column for names
+    is_named_by_trace: bool = False  # whether scratch has the persons of rows without a name
     cuts: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # keys of shards, rising
     shared_runs: SharedRuns | None = None
     runs_are_ranges: bool = True  # whether the rows of each run are side by side
-    latitudes: Floats = field(default_factory=lambda: np.empty(0))  # that split lines, rising
 
     @property
     def origin(self) -> Provenance:
@@ -162,26 +126,38 @@ class PartsTable:
         except BadInput as error:
             raise BadInput(f"{part.where}: {error}") from None
 
-    def name_wrong_part(self) -> None:
-        """Read each part by itself, after an error, to name the one that is wrong, and the row."""
-        for number in range(len(self.file.parts)):
-            with self.file.part(number) as part:
-                self.read(part, tracks=True)
+    @contextmanager
+    def naming_wrong_part(self) -> Iterator[None]:
+        """Read each part by itself after an error, to name the one that is wrong, and the row."""
+        try:
+            yield
+        except BadInput:
+            for number in range(len(self.file.parts)):
+                with self.file.part(number) as part:
+                    self.read(part, tracks=True)
+            raise
 
     def people(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the person of each row of a part or range; without names, it is its recording."""
+        row = np.arange(rows.first_row, rows.first_row + rows.n)
         column = partial(geoparquet.written_column, rows.where, rows)
-        if self.owners is not None:
-            number = self.owners[rows.first_row : rows.first_row + rows.n].astype(np.uint64)
-            return PeopleOfRows(number, number, np.zeros(rows.n, dtype=np.bool_), "")
-        subject = column("subject")
+        subject = None if self.nobody_is_named else column("subject")
         if subject is not None:
-            return people_of_names(subject, exact=self.subjects_exact)
+            people = people_of_names(subject, exact=self.subjects_exact)
+            return self._named_by_trace(rows, people) if self.is_named_by_trace else people
         trace = column("trace")
-        if trace is not None:
-            return people_of_recordings(trace, rows.first_row)
-        row = np.arange(rows.first_row, rows.first_row + rows.n, dtype=np.uint64)
-        return PeopleOfRows(row, row, np.zeros(rows.n, dtype=np.bool_), "")
+        return people_of_rows(row) if trace is None else people_of_recordings(trace, row)
+
+    def _named_by_trace(self, rows: ParquetParts, people: PeopleOfRows) -> PeopleOfRows:
+        """Set the person of rows without a name to the one that is named by their trace."""
+        person = people.person.copy()
+        for part in rows.parts:
+            owned = self.scratch.read("owners", part.first_row)
+            if owned is not None:
+                place = owned["row"].to_numpy() - rows.first_row
+                is_inside = (place >= 0) & (place < rows.n)
+                person[place[is_inside]] = owned["person"].to_numpy()[is_inside]
+        return people._replace(person=person)
 
     def runs(self, part: ParquetParts) -> Ints | None:
         """Read which run each row is of, (n,); None if no row lies on a track."""

@@ -1,8 +1,4 @@
-"""The lines of all shards -> the parts of a release; and which original is on which line.
-
-Lines of all shards lie in buckets by the latitude of their first point: equal lines share one, and
-buckets follow in the order of a release. A part is a file of the release.
-"""
+"""The lines of all shards -> the parts of a release, which are its files; and whose they are."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Floats
 from trajanon.common.object_stores import Folder
@@ -21,58 +19,59 @@ from trajanon.files.release_contents import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.sorted_lines import lines_in_order, points_of, times_of
 from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 
 @dataclass
-class LinesCounted:
-    """What is counted of different lines while they are written."""
+class LineMerger:
+    """Merges equal lines of several shards, and counts what it has merged."""
 
     timing: Timing | None
     lines: int = 0
     rows: int = 0
     on_roads: int = 0
     # Numbers of originals whose people have a row of their line already, from another shard.
-    second_rows: list[int] = field(default_factory=list)
-    hours: Counter[float] = field(default_factory=Counter)  # in which lines depart
+    rows_already_on_line: list[int] = field(default_factory=list)
+    hours: Counter[float] = field(default_factory=Counter)  # lines that depart in each
 
     @property
     def departures(self) -> Floats:
-        """Return a line or two of each whole hour in which any departs, (d, 1).
+        """Return each hour with a departure, twice if several lines depart in it, (d, 1).
 
-        What is asked is only in which hours one departs alone: two stand for any more.
+        That is enough to find the hours in which one line departs alone.
         """
         hours = [hour for hour, lines in self.hours.items() for _ in range(min(lines, 2))]
         return np.array(hours).reshape(-1, 1)
 
-    def merged(self, lines: Any) -> Any:
-        """Sort a bucket of lines, merge equal ones, and add them and their rows to the counts.
+    def merge_and_count(self, lines: Any) -> Any:
+        """Sort a block of lines, merge equal ones, and count them and their rows.
 
-        A line has its ``key``, which is that of equal lines, and the numbers of its originals
-        (``rows``) and of whose each is (``people``); perhaps times, and whether it is on roads.
+        Columns: ``line``; ``key``, equal for equal lines; ``rows``, the numbers of its originals;
+        ``people``, their persons; perhaps ``times``, and ``on_roads``.
         """
-        import pyarrow as pa
-
-        lines = lines.take(in_order(points_of(lines), times_of(lines)))
+        lines = lines.take(pa.array(in_order(points_of(lines), times_of(lines))))
         line_key = lines["key"].to_numpy()
         is_new_line = np.append(True, line_key[1:] != line_key[:-1])
 
-        # Who is on a line in several shards has one row of it.
+        # A person who is on one line in two shards gets one row.
         rows_of_line = lines["rows"].combine_chunks().value_lengths().to_numpy()
-        line = np.repeat(np.cumsum(is_new_line) - 1, rows_of_line)
+        line_of_row = np.repeat(np.cumsum(is_new_line) - 1, rows_of_line)
         person = lines["people"].combine_chunks().flatten().to_numpy()
-        is_again = pd.DataFrame({"line": line, "person": person}).duplicated().to_numpy()
+        pairs = pd.DataFrame({"line": line_of_row, "person": person})
+        is_repeated = pairs.duplicated().to_numpy()
         rows = lines["rows"].combine_chunks().flatten().to_numpy()
-        self.second_rows += rows[is_again].tolist()
+        self.rows_already_on_line += rows[is_repeated].tolist()
 
         different = lines.filter(is_new_line).drop_columns(["key", "rows", "people"])
-        copies = pa.array(np.bincount(line[~is_again]))
+        copies = pa.array(np.bincount(line_of_row[~is_repeated]))
         different = different.append_column("copies", copies)
         self._count(different)
         return different
 
     def _count(self, lines: Any) -> None:
+        """Add different lines to the counts."""
         self.lines += len(lines)
         self.rows += int(lines["copies"].to_numpy().sum())
         if "on_roads" in lines.column_names:
@@ -82,48 +81,39 @@ class LinesCounted:
             self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
 
 
-def points_of(lines: Any) -> Floats:
-    """Return the points of lines, (l, m, 2)."""
-    return _numbers_of(lines["line"]).reshape(len(lines), -1, 2)
-
-
-def times_of(lines: Any) -> Floats | None:
-    """Return the times of lines, (l, m)."""
-    return _numbers_of(lines["times"]) if "times" in lines.column_names else None
-
-
-def _numbers_of(lists: Any) -> Floats:
-    return np.asarray(lists.combine_chunks().flatten().to_numpy()).reshape(len(lists), -1)
-
-
 def cut_into_parts(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
     """Cut blocks of sorted lines into parts of about ``rows`` rows, each with whole lines."""
-    import pyarrow as pa
-
-    waiting: list[Any] = []
+    last_lines: list[Any] = []  # of the last block: what follows may be in their part
     rows_before = 0  # in all parts so far
     for block in blocks:
-        lines = pa.concat_tables([*waiting, block])
+        lines = pa.concat_tables([*last_lines, block])
         last_row = rows_before + np.cumsum(lines["copies"].to_numpy()) - 1
         begin = 0
-        # A line is in the part of its last row.
+        # A line is in the part of its last row, so that no part is cut within a line.
         for end in (np.flatnonzero(np.diff(last_row // rows)) + 1).tolist():
             yield lines[begin:end]
             rows_before = int(last_row[end - 1]) + 1
             begin = end
-        waiting = [lines[begin:]]
-    yield from waiting
+        last_lines = [lines[begin:]]
+    yield from last_lines
 
 
 def write_release(
-    table: PartsTable, words: Mapping[str, str | None], out: Folder, progress: Progress
-) -> LinesCounted:
-    """Write the parts of a release; ``words`` are what each says of itself."""
-    counted = LinesCounted(table.plan.timing)
-    blocks = map(counted.merged, table.scratch.buckets("lines"))
+    table: PartsTable,
+    first_lines: Sequence[Floats],
+    words: Mapping[str, str | None],
+    out: Folder,
+    progress: Progress,
+) -> LineMerger:
+    """Write the parts of a release, with the lines of all shards; ``words`` are for its footers.
+
+    ``first_lines`` are those of each shard's file, from `write_sorted`.
+    """
+    merger = LineMerger(table.plan.timing)
+    blocks = map(merger.merge_and_count, lines_in_order(table.scratch, first_lines))
     parts = cut_into_parts(blocks, release.ROWS_PER_PART)
     write_parts(_rows_of_parts(parts, words), out, progress)
-    return counted
+    return merger
 
 
 def _rows_of_parts(
@@ -142,7 +132,7 @@ def _rows_of_parts(
         yield rows, first
         # A file that counts its rows has one row, and one id, for each line.
         first += len(lines) if "rows" in words else len(rows)
-        del rows  # before the next part is made
+        del rows  # free before the next part is made
 
 
 def write_parts(
@@ -153,21 +143,19 @@ def write_parts(
         progress("Writing the release", number, None)
         with out.writing(part_name(number)) as file:
             write_released(file, rows, first)
-        del rows  # the next part is made before the loop would forget it
+        del rows  # free before the generator makes the next part
 
 
-def write_members(table: PartsTable, second_rows: Sequence[int], path: Path) -> None:
-    """Write on which line each original is, and whether it has a row of its own, in their order."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def write_members(table: PartsTable, rows_already_on_line: Sequence[int], path: Path) -> None:
+    """Write the table beside the report: the line of each original, in the order of the parts."""
     writer = None
     try:
         for bucket in table.scratch.buckets("members"):
             rows = bucket.sort_by("row")
-            has_row = rows["own_row"].to_numpy() & ~np.isin(rows["row"].to_numpy(), second_rows)
-            place = rows.column_names.index("own_row")
-            rows = rows.set_column(place, "own_row", pa.array(has_row)).drop_columns("row")
+            is_repeated = np.isin(rows["row"].to_numpy(), rows_already_on_line)
+            has_row = rows["own_row"].to_numpy() & ~is_repeated
+            column_number = rows.column_names.index("own_row")
+            rows = rows.set_column(column_number, "own_row", pa.array(has_row)).drop_columns("row")
             if writer is None:
                 writer = pq.ParquetWriter(
                     path, rows.schema, compression="zstd", write_page_checksum=True

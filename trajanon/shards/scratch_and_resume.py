@@ -8,17 +8,20 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.ctrl_c import ctrl_c_ignored
 from trajanon.common.errors import FileProblem, TrajanonError
+from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import SCRATCH
 from trajanon.files import arrow
 
@@ -71,6 +74,10 @@ class Scratch(NamedTuple):
         """Return the path of the groups of a shard."""
         return self.groups_of_shards / f"{shard:05d}.parquet"
 
+    def lines(self, shard: int) -> Path:
+        """Return the path of the lines of a shard."""
+        return self.bucket("lines", shard) / "lines.parquet"
+
     def bucket(self, kind: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
         return self.rows / f"{kind}-{number:05d}"
@@ -86,11 +93,9 @@ class Scratch(NamedTuple):
 
     def put(self, kind: str, bucket: Ints, task: int, table: Any) -> None:
         """Write each row of a table to its bucket; each task writes a file of its own there."""
-        import pyarrow as pa
-
         by_bucket = np.argsort(bucket, kind="stable")
         buckets, begins = np.unique(bucket[by_bucket], return_index=True)
-        ends = [*begins[1:], len(by_bucket)]
+        ends = np.append(begins, len(by_bucket))[1:]
 
         rows = table.take(pa.array(by_bucket))
         for number, begin, end in zip(buckets.tolist(), begins, ends, strict=True):
@@ -100,14 +105,21 @@ class Scratch(NamedTuple):
         # Arrow would keep the memory for itself.
         pa.default_memory_pool().release_unused()
 
-    def buckets(self, kind: str) -> Iterator[Any]:
-        """Read the buckets, one after another; rows are in the order of tasks."""
-        import pyarrow as pa
+    def numbers(self, kind: str) -> list[int]:
+        """Return the numbers of the buckets that have rows, rising."""
+        return sorted(int(folder.name.rpartition("-")[2]) for folder in self.rows.glob(f"{kind}-*"))
 
-        for folder in sorted(self.rows.glob(f"{kind}-*")):
-            paths = sorted(folder.glob("*.parquet"))  # drafts of killed tasks end otherwise
-            if paths:
-                yield pa.concat_tables(map(read_table, paths)).combine_chunks()
+    def read(self, kind: str, number: int) -> Any:
+        """Read a bucket, with rows in the order of tasks; None if it has none."""
+        paths = sorted(self.bucket(kind, number).glob("*.parquet"))  # drafts end otherwise
+        return pa.concat_tables(map(read_table, paths)).combine_chunks() if paths else None
+
+    def buckets(self, kind: str) -> Iterator[Any]:
+        """Read the buckets, one after another."""
+        for number in self.numbers(kind):
+            table = self.read(kind, number)
+            if table is not None:
+                yield table
 
     def count_different(self, kind: str, *columns: str) -> list[int]:
         """Count the different values of the first column, of the first two together, and so on.
@@ -174,8 +186,14 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
         finally:
             with ctrl_c_ignored():  # until no originals are left
                 _remove_originals(folder)
-                if done or not any(folder.glob("groups-*/*.parquet")):
+                searched_shards = len([*folder.glob("groups-*/*.parquet")])
+                if done or not searched_shards:
                     shutil.rmtree(folder, ignore_errors=True)
+                else:
+                    _LOG.info(
+                        "the groups of %s are kept: the same command continues from them",
+                        number_of(searched_shards, "shard"),
+                    )
 
 
 def _remove_originals(folder: Path) -> None:
@@ -262,10 +280,8 @@ def _writing(path: Path) -> Iterator[None]:
         raise FileProblem(f"cannot write {path}: {reason}; {SCRATCH_ADVICE}") from error
 
 
-def write_table(path: Path, table: Any) -> None:
+def write_table(path: Path, table: Any, rows_per_group: int | None = None) -> None:
     """Write a table to scratch: no reader sees a part of it."""
-    import pyarrow.parquet as pq
-
     # The folder of a bucket is made by its first task, that of the run is there.
     if not path.parent.parent.is_dir():
         raise FileProblem(f"a worker does not see the scratch for {path}: {SCRATCH_ADVICE}")
@@ -278,7 +294,7 @@ def write_table(path: Path, table: Any) -> None:
             pq.write_table(
                 table,
                 draft,
-                row_group_size=max(len(table), 1),
+                row_group_size=rows_per_group or max(len(table), 1),
                 compression="zstd",
                 write_statistics=False,
                 write_page_checksum=True,
@@ -288,7 +304,8 @@ def write_table(path: Path, table: Any) -> None:
             draft.unlink(missing_ok=True)
 
 
-def read_table(path: Path) -> Any:
-    """Read what `write_table` wrote."""
+def read_table(path: Path, row_groups: Sequence[int] | None = None) -> Any:
+    """Read what `write_table` wrote: all of it, or some row groups."""
     with arrow.parquet(path) as file:
-        return file.read(use_threads=False)
+        numbers = range(file.num_row_groups) if row_groups is None else row_groups
+        return file.read_row_groups([*numbers], use_threads=False)

@@ -1,21 +1,23 @@
 """A shard: its rows written and read, searched as a table of their own, and its lines written."""
 
-from collections.abc import Mapping
+from contextlib import suppress
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 from msgspec import Struct
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.release_contents import line_keys
-from trajanon.files.trajectory_files import check_schema, read_points, read_rows, true_ends_of
+from trajanon.files.trajectory_files import check_schema, points_of_lines, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembled_release import errors_of
@@ -30,37 +32,85 @@ from trajanon.shards.scratch_and_resume import (
     read_table,
     write_table,
 )
+from trajanon.shards.sorted_lines import write_sorted
 from trajanon.shards.survey_and_cuts import placed_rows_of
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
-_ROW = "trajanon_row"
-_PERSON = "trajanon_person"
-"""Columns that are written beside those of the parts."""
+_ROW_COLUMN = "trajanon_row"  # beside the columns of the parts: the number of each row
+_PERSON_COLUMN = "trajanon_person"  # and the hash of its person
+
+ROWS_MEASURED = 100_000
+"""Rows whose loss is measured at one time."""
+
+_GROUPS_FOUND_KEY = b"groups_found"  # in the metadata of a shard's groups
 
 
 class ShardRows(NamedTuple):
     """The rows of a shard."""
 
-    number: Ints  # of each in the table, rising, (n,)
-    person: Ints  # whose each is, as all shards know it, (n,)
+    number: Ints  # the number of each row in the table, rising, (n,)
+    person: Ints  # the hash of its person, the same in all shards, (n,)
     trajectories: Trajectories
+
+
+class GroupsFound(Struct):
+    """What the driver needs of the groups of a shard, or of several."""
+
+    group_counts: list[int]  # groups of each shard
+    mended: Mended | None
+    widths: list[Histogram]  # of places, and perhaps of departures and elapsed times
+
+    def __add__(self, other: "GroupsFound") -> "GroupsFound":
+        """Add up what is known of two lots of shards."""
+        return GroupsFound(
+            self.group_counts + other.group_counts,
+            (self.mended or Mended()) + (other.mended or Mended()),
+            [width.plus(theirs) for width, theirs in zip(self.widths, other.widths, strict=True)],
+        )
+
+
+class ShardFigures(Struct):
+    """What the driver needs of the lines of a shard, or of several."""
+
+    groups: int
+    released: int  # rows in a group
+    least_people: int  # in the smallest group; where nothing is known of people, rows
+    points: int  # of a line
+    slid: int  # windows
+    on_roads: int  # lines
+    squares: float  # the loss, in columns whose spread is 1 in the whole table
+    errors: dict[str, Histogram]  # in metres or seconds
+    first_lines: list[Floats]  # of each shard: the first line of each row group in its file
+
+    def __add__(self, other: "ShardFigures") -> "ShardFigures":
+        """Add up the figures of two lots of shards, whose lines have as many points."""
+        return ShardFigures(
+            groups=self.groups + other.groups,
+            released=self.released + other.released,
+            least_people=min(self.least_people, other.least_people),
+            points=self.points,
+            slid=self.slid + other.slid,
+            on_roads=self.on_roads + other.on_roads,
+            squares=self.squares + other.squares,
+            errors={name: errors.plus(other.errors[name]) for name, errors in self.errors.items()},
+            first_lines=self.first_lines + other.first_lines,
+        )
 
 
 def write_part(table: PartsTable, number: int) -> Ints:
     """Write the rows of a part by shard; count those of each."""
-    import pyarrow as pa
-
     with table.file.part(number) as part:
-        points = read_points(part.where, part)
+        columns = part.read(table.columns_to_copy)
+        geometries = columns[table.columns_to_copy[0]]
+        points = points_of_lines(part.where, geometries.chunks, part.n)
         person = table.people(part).person
         rows, _ = placed_rows_of(table, part, points, person)
-        columns = part.read(table.columns_to_copy)
     shard = np.searchsorted(table.cuts, rows.key, side="right")
 
     row_number = np.arange(part.first_row, part.first_row + part.n)
-    columns = columns.append_column(_ROW, pa.array(row_number))
-    columns = columns.append_column(_PERSON, pa.array(person.view(np.int64)))
+    columns = columns.append_column(_ROW_COLUMN, pa.array(row_number))
+    columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     table.scratch.put("shard", shard, number, columns)
     return np.bincount(shard, minlength=table.shards)
@@ -68,18 +118,19 @@ def write_part(table: PartsTable, number: int) -> Ints:
 
 def read_shard(table: PartsTable, shard: int) -> ShardRows:
     """Read the rows of a shard: a range of the parts, or what was written of each part."""
-    where = table.folder
     if table.shards_are_ranges:
         first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
         number = np.arange(first, end)
         person = table.people(file).person.view(np.int64)
     else:
-        # What the parts gave to this shard is a folder of parts, too.
+        # The rows of this shard are a folder of parts themselves.
         with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
-            numbers = file.read([_ROW, _PERSON])
-        number, person = (numbers[name].to_numpy() for name in (_ROW, _PERSON))
+            numbers = file.read([_ROW_COLUMN, _PERSON_COLUMN])
+        number, person = (column.to_numpy() for column in numbers.columns)
 
+    # Files are opened again for each column that is read.
+    where = table.folder
     points, tracks, times = read_rows(
         where, file, tracks=table.plan.release.align, times=table.needs_times
     )
@@ -94,67 +145,44 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
     return ShardRows(number, person, trajectories)
 
 
-ROWS_MEASURED = 100_000
-"""Rows whose loss is measured at one time."""
-
-_FOUND = b"groups_found"  # key of `GroupsFound` in the metadata of a shard's groups
-
-
-class GroupsFound(Struct):
-    """What all shards have to know of the groups of one; the groups themselves are in scratch."""
-
-    groups: int
-    mended: Mended | None
-    widths: list[Histogram]  # of places, and perhaps of departures and elapsed times
-
-
-class ShardFigures(NamedTuple):
-    """What is to be added up over all shards; the lines themselves are in scratch."""
-
-    groups: int
-    released: int  # rows
-    least_people: int  # or rows, where these are counted, in a group
-    points: int  # of a line
-    slid: int
-    on_roads: int  # lines
-    squares: float  # that are lost, of columns with a spread of 1 in the whole table
-    errors: Mapping[str, Histogram]  # in metres or seconds
-
-
 def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFound:
     """Group a shard as a table of its own, unless an earlier run did."""
-    import pyarrow as pa
-
     path = table.scratch.groups(shard)
     if path.is_file():
-        found_json = read_table(path).schema.metadata[_FOUND]
-        return msgspec.json.decode(
-            found_json, type=GroupsFound, dec_hook=lambda _, numbers: np.array(numbers)
-        )
+        with suppress(FileProblem):  # after a power cut it may not be whole
+            found_json = read_table(path).schema.metadata[_GROUPS_FOUND_KEY]
+            # Arrays are lists in JSON.
+            return msgspec.json.decode(
+                found_json, type=GroupsFound, dec_hook=lambda _, numbers: np.array(numbers)
+            )
 
     rows = read_shard(table, shard)
-    trajectories = rows.trajectories
-    groups = grouped(trajectories, table.k, table.plan, progress)
+    groups = grouped(rows.trajectories, table.k, table.plan, progress)
     if groups.partition.stopped:
+        # A search that Ctrl-C cut short is not kept: it would be taken for a finished one.
         raise KeyboardInterrupt
 
-    label = groups.labels_of_all
-    columns = {"row": rows.number, "group": label}
+    label_of_row = groups.labels_of_all
+    columns = {"row": rows.number, "group": label_of_row}
     start = groups.starts_of_all
     if start is not None:
         columns["start"] = start
 
     widths = [Histogram.of(width) for width in groups.group_widths if width is not None]
-    found = GroupsFound(int(label.max()) + 1, groups.mended, widths)
+    found = GroupsFound([int(label_of_row.max()) + 1], groups.mended, widths)
     found_json = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
-    write_table(path, pa.table(columns).replace_schema_metadata({_FOUND: found_json}))
+    groups_table = pa.table(columns).replace_schema_metadata({_GROUPS_FOUND_KEY: found_json})
+    write_table(path, groups_table)
     return found
 
 
 def write_lines(
     table: PartsTable, widths: PublicWidths, shard_and_first_group: tuple[int, int]
 ) -> ShardFigures:
-    """Write the lines of a shard, whose groups are numbered from one on; measure what is lost."""
+    """Write the lines of a shard, and measure what is lost.
+
+    Its first group has this number among the groups of all shards.
+    """
     since = perf_counter()
     spread = table.plan.spread
     assert spread is not None
@@ -163,23 +191,24 @@ def write_lines(
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
     searched = read_table(table.scratch.groups(shard))
-    label = searched["group"].to_numpy()
-    left_out = label < 0
+    label_of_row = searched["group"].to_numpy()
+    left_out = label_of_row < 0
     released = trajectories.take(~left_out) if left_out.any() else trajectories
     if "start" in searched.column_names:
         released = released.slid(searched["start"].to_numpy()[~left_out])
 
-    partition = measured(released.records, label[~left_out], "shard", since)
+    partition = measured(released.records, label_of_row[~left_out], "shard", since)
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
-    _write_lines(table, shard, first_group, rows, groups)
+    first_lines = _write_lines(table, shard, first_group, rows, groups)
 
+    # The columns have a spread of 1 in the whole table, and not in this shard.
     records = groups.trajectories.records
     labels = groups.partition.labels
-    flat = groups.released_lines.reshape(-1, records.shape[1])
+    line_records = groups.released_lines.reshape(-1, records.shape[1])
     squares = 0.0
     for start in range(0, len(records), ROWS_MEASURED):
         batch = slice(start, start + ROWS_MEASURED)
-        squares += float((((records[batch] - flat[labels[batch]]) / spread) ** 2).sum())
+        squares += float((((records[batch] - line_records[labels[batch]]) / spread) ** 2).sum())
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
     return ShardFigures(
@@ -191,57 +220,63 @@ def write_lines(
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
         squares=squares,
         errors={name: Histogram.of(errors) for name, errors in errors_of(groups)},
+        first_lines=[first_lines],
     )
 
 
 def _write_lines(
     table: PartsTable, shard: int, first_group: int, rows: ShardRows, groups: TrajectoryGroups
-) -> None:
-    """Write the different lines of a shard, and which row is on which."""
-    import pyarrow as pa
+) -> Floats:
+    """Write the different lines of a shard in the order of a release, and the line of each row.
 
+    Return the first line of each row group, (g, p), as `release_contents.numbers_of` has it.
+    """
     times = groups.released_times
     keys = line_keys(groups.released_lines, times)
-    line = dense(keys)
-    first = np.unique(line, return_index=True)[1]
+    line_of_group = dense(keys)
+    group_of_line = np.unique(line_of_group, return_index=True)[1]  # the first one
 
     released = np.flatnonzero(~groups.left_out)
-    line_of = line[groups.partition.labels]
+    line_of_released = line_of_group[groups.partition.labels]
     subject = rows.trajectories.subject
     people = None if subject is None else subject[released]
-    has_row, _ = own_rows(table.plan.release.rows, line_of, people)
+    has_row, _ = own_rows(table.plan.release.rows, line_of_released, people)
 
-    # Of whom each line has a row, line by line.
-    own = released[has_row][np.argsort(line_of[has_row], kind="stable")]
-    size = np.bincount(line_of[has_row])
-    columns: dict[str, Any] = {
-        "line": column_of_rows(groups.released_lines[first]),
-        "key": keys[first],
-        "rows": column_of_lists(rows.number[own], size),
-        "people": column_of_lists(rows.person[own], size),
+    # Trajectories with a row of their own, line by line.
+    by_line = np.argsort(line_of_released[has_row], kind="stable")
+    with_row = released[has_row][by_line]
+    size = np.bincount(line_of_released[has_row])
+    line_columns: dict[str, Any] = {
+        "line": column_of_rows(groups.released_lines[group_of_line]),
+        "key": keys[group_of_line],
+        "shard": np.full(len(group_of_line), shard),
+        "rows": column_of_lists(rows.number[with_row], size),
+        "people": column_of_lists(rows.person[with_row], size),
     }
     if times is not None:
-        columns["times"] = column_of_rows(times[first])
+        line_columns["times"] = column_of_rows(times[group_of_line])
     if groups.on_roads is not None:
-        columns["on_roads"] = groups.on_roads[first]
-    latitude = groups.released_lines[first, 0, 0]
-    bucket = np.searchsorted(table.latitudes, latitude, side="right")
-    table.scratch.put("lines", bucket, shard, pa.table(columns))
+        line_columns["on_roads"] = groups.on_roads[group_of_line]
+    first_lines = write_sorted(table.scratch, shard, pa.table(line_columns))
 
-    label = groups.labels_of_all
-    own_row = np.zeros(len(label), dtype=np.bool_)
-    own_row[own] = True
-    columns = {
+    label_of_row = groups.labels_of_all
+    is_left_out = label_of_row < 0
+    has_own_row = np.zeros(len(label_of_row), dtype=np.bool_)
+    has_own_row[with_row] = True
+    member_columns = {
         "row": rows.number,
-        "group": np.where(label < 0, -1, label + first_group),
-        "key": keys[label],
-        "own_row": own_row,
+        "group": np.where(is_left_out, -1, label_of_row + first_group),
+        "key": np.where(is_left_out, 0, keys[label_of_row]),
+        "own_row": has_own_row,
     }
     start = groups.starts_of_all
     if start is not None:
-        columns["start"] = start
-    table.scratch.put("members", buckets_of_rows(rows.number), shard, pa.table(columns))
+        member_columns["start"] = start
+    bucket = buckets_of_rows(rows.number)
+    table.scratch.put("members", bucket, shard, pa.table(member_columns))
 
-    person = np.unique(rows.person[released])
-    bucket = buckets_of_numbers(person, table.file.n)
-    table.scratch.put("people", bucket, shard, pa.table({"person": person}))
+    if table.knows_people:
+        person = np.unique(rows.person[released])
+        bucket = buckets_of_numbers(person, table.file.n)
+        table.scratch.put("people", bucket, shard, pa.table({"person": person}))
+    return first_lines

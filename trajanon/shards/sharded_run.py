@@ -1,11 +1,12 @@
 """A table beyond memory, step by step: look, write by shard, search, write lines, merge, report."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -35,15 +36,9 @@ from trajanon.release.report_files import digest_of_file
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
 from trajanon.shards.scratch_and_resume import for_request, scratch_bytes
-from trajanon.shards.shard_search import (
-    GroupsFound,
-    ShardFigures,
-    search_shard,
-    write_lines,
-    write_part,
-)
-from trajanon.shards.survey_and_cuts import read_part, sample_step, surveyed
-from trajanon.trajectories.distances import joined_histograms
+from trajanon.shards.shard_search import ShardFigures, search_shard, write_lines, write_part
+from trajanon.shards.survey_and_cuts import DoEach, surveyed
+from trajanon.trajectories.distances import Histogram
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -68,53 +63,51 @@ def release_in_shards(
 ) -> Report:
     """Write a release, and which row is on which line; return its report.
 
-    The table has the ``states`` of its parts when the run began. It is split into so many shards
-    at most, of at most ``capacity`` rows each, which fit into memory.
+    ``states`` are those of the parts when the run began. The table is split into at most ``shards``
+    shards of at most ``capacity`` rows.
     """
     since = perf_counter()
     refuse_attribution(table.origin.attribution)
-    table = _split(table, states, shards, capacity, partial(each_done, client, progress))
-    request = _request_of(table, states, shards)
-    table = replace(table, scratch=for_request(table.scratch, request))
-    read = Stage("reading", None, perf_counter() - since)
-
     do_each = partial(each_done, client, progress)
+    table = _split(table, states, shards, capacity, do_each)
+    # The key, which was just read or made, is part of the request.
+    scratch = for_request(table.scratch, _request_of(table, states, shards))
+    table = replace(table, scratch=scratch)
+    reading = Stage("reading", None, perf_counter() - since)
+
     shown = progress if client is None else silent  # workers cannot show bars
-    groups = do_each("Grouping shards", partial(search_shard, table, shown), range(table.shards))
+    with table.naming_wrong_part():
+        groups_found = do_each(
+            "Grouping shards", partial(search_shard, table, shown), range(table.shards)
+        )
+        found = reduce(add, groups_found)
+
     # All lines are moved by one public width, which is known once all groups are.
-    widths = _public_widths(groups)
-    group_counts = [shard.groups for shard in groups]
-    first_groups = (np.cumsum(group_counts) - group_counts).tolist()
-    written = do_each(
+    widths = _public_widths(found.widths)
+    first_groups = (np.cumsum(found.group_counts) - found.group_counts).tolist()
+    shard_figures = do_each(
         "Writing lines", partial(write_lines, table, widths), [*enumerate(first_groups)]
     )
+    written = reduce(add, shard_figures)
 
-    # The columns have a spread of 1: their squares add up to how many numbers there are.
-    numbers = 2 * written[0].points * sum(shard.released for shard in written)
-    loss = information_loss(sum(shard.squares for shard in written), float(numbers))
-    searched = Stage("shards", loss, perf_counter() - since - read.seconds)
+    # The columns have a spread of 1: their squares add up to the number of coordinates.
+    coordinates = 2 * written.points * written.released
+    loss = information_loss(written.squares, float(coordinates))
+    searching = Stage("shards", loss, perf_counter() - since - reading.seconds)
     figures = Figures(
         loss=loss,
-        errors={
-            name: joined_histograms([shard.errors[name] for shard in written]).summary
-            for name in written[0].errors
-        },
-        mended=sum((shard.mended or Mended() for shard in groups), Mended()),
+        errors={name: errors.summary for name, errors in written.errors.items()},
+        mended=found.mended or Mended(),
         widths=widths,
-        stages=(read, searched),
+        stages=(reading, searching),
     )
     return _merged(table, figures, written, progress, drafts)
 
 
 def _split(
-    table: PartsTable,
-    states: Mapping[str, str],
-    shards: int,
-    capacity: int,
-    do_each: Callable[..., Any],
+    table: PartsTable, states: Mapping[str, str], shards: int, capacity: int, do_each: DoEach
 ) -> PartsTable:
-    """Split a table into shards; write their rows, unless each is a range of rows of the parts."""
-    parts = range(len(table.file.parts))
+    """Read all parts and split the table; write rows by shard, unless shards are ranges."""
     largest = max(part.n for part in table.file.parts)
     if largest > capacity:
         raise BadInput(
@@ -122,29 +115,27 @@ def _split(
             "fit into the memory at once: write smaller parts, or raise `memory`"
         )
 
-    step = sample_step(table.file.n, shards)
-    surveys = do_each("Reading parts", partial(read_part, table, step), parts)
-    table = surveyed(table, shards, step, surveys)
-
+    table = surveyed(table, shards, do_each)
     if table.shards_are_ranges:
         rows_of_shard = np.diff(table.borders)
     else:
         if table.file.in_order:  # which promised to need less
             size = scratch_bytes(table.folder.size(states), in_order=False)
             table.scratch.refuse_without_room(size)
-        rows_by_part = do_each("Writing shards", partial(write_part, table), parts)
-        rows_of_shard = np.sum(rows_by_part, axis=0)
+        parts = range(len(table.file.parts))
+        rows_of_shard = reduce(add, do_each("Writing shards", partial(write_part, table), parts))
+
     largest_shard = rows_of_shard.max()
     if largest_shard > capacity:
         raise BadInput(
             f"{largest_shard:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
-    return replace(table, plan=table.plan.with_key())  # after all checks
+    return replace(table, plan=table.plan.with_key())  # what is refused leaves no key behind
 
 
 def _request_of(table: PartsTable, states: Mapping[str, str], shards: int) -> dict[str, object]:
-    """List all on which the groups of shards depend: a run with the same may go on with them."""
+    """Return what the groups depend on: a run with an equal request continues from them."""
     return {
         "source": table.folder.path,
         "states": states,
@@ -159,56 +150,48 @@ def _request_of(table: PartsTable, states: Mapping[str, str], shards: int) -> di
 
 
 def _merged(
-    table: PartsTable,
-    figures: Figures,
-    shards: Sequence[ShardFigures],
-    progress: Progress,
-    drafts: Drafts,
+    table: PartsTable, figures: Figures, written: ShardFigures, progress: Progress, drafts: Drafts
 ) -> Report:
     """Merge the lines of all shards into the parts of the release, and report them."""
     plan = table.plan
     k = table.k
     origin = table.origin
     refuse_far(figures, k, origin.unit)
-    least = min(shard.least_people for shard in shards)
-    if least < k:
+    if written.least_people < k:
         raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
 
     knows_people = table.knows_people
-    attribution = attribution_of(origin, sum(shard.on_roads for shard in shards))
+    attribution = attribution_of(origin, written.on_roads)
     words = released_words(plan, attribution, counts_people=knows_people)
-    counted = write_release(table, words, drafts.parts, progress)
-    write_members(table, counted.second_rows, drafts.members)
+    merger = write_release(table, written.first_lines, words, drafts.parts, progress)
+    write_members(table, merger.rows_already_on_line, drafts.members)
 
     people = None
     if knows_people:
         (people,) = table.scratch.count_different("people", "person")
-    n = sum(shard.released for shard in shards)
-    slid = sum(shard.slid for shard in shards)
-    rows_are = plan.release.rows
+    row_setting = plan.release.rows
     totals = Totals(
-        n=n,
-        groups=sum(shard.groups for shard in shards),
-        lines=counted.lines,
-        points=shards[0].points,
+        n=written.released,
+        groups=written.groups,
+        lines=merger.lines,
+        points=written.points,
         rows=Rows(
-            way=rows_are if knows_people or rows_are == "lines" else "trajectories",
-            trajectories=n,
-            subjects=counted.rows if knows_people else None,
-            lines=counted.lines,
+            way=row_setting if knows_people or row_setting == "lines" else "trajectories",
+            trajectories=written.released,
+            subjects=merger.rows if knows_people else None,
+            lines=merger.lines,
         ),
         people=people,
-        least=least,
-        alignment=Alignment(slid / n) if slid else None,
-        on_roads=counted.on_roads,
-        departures=None if plan.timing is None else counted.departures,
+        least=written.least_people,
+        alignment=Alignment(written.slid / written.released) if written.slid else None,
+        on_roads=merger.on_roads,
+        departures=None if plan.timing is None else merger.departures,
     )
     report = report_of(k, plan, origin, totals, figures)
-    return structs.replace(report, shards=len(shards), members=digest_of_file(drafts.members))
+    return structs.replace(report, shards=table.shards, members=digest_of_file(drafts.members))
 
 
-def _public_widths(shards: Sequence[GroupsFound]) -> PublicWidths:
+def _public_widths(widths: Sequence[Histogram]) -> PublicWidths:
     """Compute the public widths from the medians of all groups, right to 0.2 %."""
-    columns = zip(*(shard.widths for shard in shards), strict=True)
-    medians = (joined_histograms(widths).summary.median for widths in columns)
+    medians = (width.summary.median for width in widths)
     return PublicWidths.of(GroupWidths(*(np.array([median]) for median in medians)))

@@ -1,51 +1,59 @@
-"""The first reading of all parts: how coordinates are spread, where rows lie, and whose."""
+"""The first reading of all parts: how coordinates are spread, where rows lie, whose they are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
-from trajanon.common.errors import BadInput, MergedWarning, warn
+from trajanon.common.errors import BadInput
+from trajanon.files.geoparquet import written_column
 from trajanon.files.hilbert_order import keys_on_curve
-from trajanon.files.parquet_parts import ParquetParts
-from trajanon.files.trajectory_files import read_subjects
+from trajanon.files.parquet_parts import ONE_EXTRACTION, ParquetParts
+from trajanon.files.trajectory_files import warn_of_merged
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable, PlacedRows, SharedRuns
-from trajanon.shards.scratch_and_resume import ROWS_PER_BUCKET, buckets_of_numbers
+from trajanon.shards.people_of_rows import LONG, people_of_recordings
+from trajanon.shards.scratch_and_resume import buckets_of_numbers
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
-from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
+from trajanon.trajectories.subjects import Identities, Merged, Nameless
 
 SAMPLE = 200_000
-"""Rows of all parts, about, by which the curve through space is cut; more for many shards."""
+"""Rows in the sample by which the curve is cut, at least, if there are as many."""
 
 SAMPLE_OF_SHARD = 4_000
 """Rows of the sample in each shard: its size is then right to some 5 %."""
 
-_ROUNDING = 1e-9  # degrees: what differs by less is constant
+_CONSTANT_DEGREES = 1e-9  # what differs by less is constant
+
+DoEach = Callable[[str, Callable[[int], Any], Sequence[int]], Any]
+"""Does a task with each item, and yields the results, as `each_done`."""
 
 
 class PartSurvey(NamedTuple):
-    """What the rows of a part say of where a table is split, and of its people and times."""
+    """What one part adds to the survey."""
 
     mean: Floats  # of each coordinate, (2 m,)
     squares: Floats  # of the differences from the mean, (2 m,)
     sample: PlacedRows
     sample_run: Ints | None  # the run of each row of the sample
     ends: EndsSeen | None  # departures are those of the sample
-    nameless: int  # rows
-    kind: str  # of the values that tell people, as NumPy knows them
+    nameless: int  # rows without a name
+    kind: str  # of the values that tell people, as in `PeopleOfRows`
 
 
 def placed_rows_of(
     table: PartsTable, part: ParquetParts, points: Floats, person: Hashes
 ) -> tuple[PlacedRows, Ints | None]:
-    """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
-    # Of parts in order, the row's number is its place on the curve; else that of its middle point.
+    """Return the place of each row of a part, all rows of a run at its first; and their runs."""
+    # In parts that are in order, the number of a row is its place. In others it is that of its
+    # middle point on the curve.
     row_number = np.arange(part.first_row, part.first_row + part.n)
     key = row_number
     if not table.file.in_order:
@@ -55,9 +63,9 @@ def placed_rows_of(
     if run is None:
         return rows, None
 
-    _, first, number = np.unique(run, return_index=True, return_inverse=True)
-    rows = rows._replace(key=key[first][number])
-    if table.shared_runs is not None:  # which are known after the survey
+    _, first, place_of_run = np.unique(run, return_index=True, return_inverse=True)
+    rows = rows._replace(key=key[first][place_of_run])
+    if table.shared_runs is not None:  # known only when rows are written
         rows = table.shared_runs.with_runs_together(rows, run)
     return rows, run
 
@@ -65,27 +73,29 @@ def placed_rows_of(
 def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     """Survey a part: every row whose number in the table is a multiple of ``step`` is sampled.
 
-    Names of people and runs go to scratch, where all parts' can be compared.
+    Names of people and runs go to scratch, where those of all parts can be compared.
     """
-    import pyarrow as pa
-
     with table.file.part(number) as part:
         trajectories = table.read(part)
         people = table.people(part)
         rows, run = placed_rows_of(table, part, trajectories.points, people.person)
-    n = table.file.n
+
     if table.knows_people:
-        # Both are hashes, mostly equal: their difference is mostly 0, and takes little room.
+        # Name and person are mostly equal: stored as a difference they are mostly 0, which packs.
         spelling = people.name ^ people.person
         pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
         names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
-        table.scratch.put("names", buckets_of_numbers(pairs[:, 0], n), number, names)
+        bucket = buckets_of_numbers(pairs[:, 0], table.file.n)
+        table.scratch.put(_kind_of_names(table), bucket, number, names)
+
     if run is not None:
         runs, first, count = np.unique(run, return_index=True, return_counts=True)
-        last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]  # found from behind
+        # np.unique finds first rows, so the last ones are found in the reverse order.
+        last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]
         columns = {"run": runs, "key": rows.key[first], "rows": count}
         columns |= {"first": part.first_row + first, "last": part.first_row + last}
-        table.scratch.put("runs", buckets_of_numbers(runs, n), number, pa.table(columns))
+        bucket = buckets_of_numbers(runs, table.file.n)
+        table.scratch.put("runs", bucket, number, pa.table(columns))
 
     sampled = np.arange(part.first_row, part.first_row + part.n) % step == 0
     ends = None
@@ -107,69 +117,146 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     )
 
 
-def sample_step(n: int, shards: int) -> int:
-    """Compute of how many rows one is in the sample."""
-    return -(-n // max(SAMPLE, SAMPLE_OF_SHARD * shards))
+def _kind_of_names(table: PartsTable) -> str:
+    """Return under which kind the names are in scratch: a second survey has others."""
+    return "recordings" if table.nobody_is_named else "names"
 
 
-def surveyed(
-    table: PartsTable, shards: int, step: int, surveys: Sequence[PartSurvey]
-) -> PartsTable:
-    """Join what all parts say: how rows are split into shards, and lines into buckets."""
+def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
+    """Read all parts; return the table with all that is known of it, and how it is split."""
+    n = table.file.n
+    # Every so many rows, one is in the sample.
+    step = -(-n // max(SAMPLE, SAMPLE_OF_SHARD * shards))
+    parts = range(len(table.file.parts))
+    surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
+    if sum(part.nameless for part in surveys) == n:
+        # Each recording then counts as a person, and persons were not told by it.
+        table = replace(table, nobody_is_named=True)
+        surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
     if len({len(part.mean) for part in surveys}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
 
-    n = table.file.n
-    table, people = _with_people(table, surveys)
-    check_enough(n, table.k, people, "trajectory", table.origin.source.unnamed)
-
     columns = zip(*(part.sample for part in surveys), strict=True)
     sample = PlacedRows(*map(np.concatenate, columns))
-    if table.owners is not None:
-        sample = sample._replace(person=table.owners[::step].astype(np.uint64))
+    people = None
+    if table.knows_people:
+        table, sample, people = _with_people(table, surveys, sample, step, do_each)
+    origin = table.origin
+    check_enough(n, table.k, people, origin.unit, origin.source.unnamed)
 
-    shared_runs = None
-    runs_are_ranges = True
     runs = [part.sample_run for part in surveys if part.sample_run is not None]
     if runs:
         shared_runs, runs_are_ranges = _shared_runs(table)
         sample = shared_runs.with_runs_together(sample, np.concatenate(runs))
+        table = replace(table, shared_runs=shared_runs, runs_are_ranges=runs_are_ranges)
 
-    # Lines go to buckets by the latitude of their start, about equally many to each.
-    count = -(-n // ROWS_PER_BUCKET)
-    latitudes = sample.start[:, 0].astype(np.float64)
-    return replace(
-        table,
-        plan=_scaled(table, surveys, sample),
-        cuts=keys_of_cuts(sample, table.k, shards),
-        shared_runs=shared_runs,
-        runs_are_ranges=runs_are_ranges,
-        latitudes=np.quantile(latitudes, np.arange(1, count) / count),
-    )
+    plan = _plan_of_survey(table, surveys, sample)
+    return replace(table, plan=plan, cuts=keys_of_cuts(sample, table.k, shards))
 
 
-def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[PartsTable, int | None]:
-    """Count the people of a table, if it tells of any; also note what was merged or has no name."""
-    if not table.knows_people:
-        return table, None
+def _with_people(
+    table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows, step: int, do_each: DoEach
+) -> tuple[PartsTable, PlacedRows, int]:
+    """Count people, and find the persons of rows without a name.
 
-    nameless = sum(part.nameless for part in surveys)
-    kinds = {part.kind for part in surveys}
-    # Whole numbers in one part, and floats for them in another with gaps, have other hashes. Then,
-    # and where names are missing, the names of all parts are read together.
-    if nameless or {"i", "f"} <= kinds or {"u", "f"} <= kinds:
-        owners, provenance = read_subjects(table.folder, subjects_exact=table.subjects_exact)
-        assert owners is not None
-        return replace(table, owners=owners, provenance=provenance), len(np.unique(owners))
+    The provenance then counts the names that were merged, and the recordings without one.
+    """
+    _refuse_mixed_numbers([part.kind for part in surveys])
+    people, names = table.scratch.count_different(_kind_of_names(table), "person", "spelling")
+    columns = {*table.file.schema_arrow.names}
+    if "subject" not in columns or table.nobody_is_named:
+        counts = Identities(None, None, Nameless(people, people)).counts
+        return replace(table, provenance=with_counts(table.provenance, counts)), sample, people
 
-    people, names = table.scratch.count_different("names", "person", "spelling")
-    if "subject" in table.file.schema_arrow.names:
-        found = Identities(None, None, merged=Merged(names=names - people))
-    else:  # recordings alone have names: each counts as a subject
-        found = Identities(None, None, Nameless(people, people))
-    for sentence in merged_sentences(found.merged):
-        warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
-    return replace(table, provenance=with_counts(table.provenance, found.counts)), people
+    merged = Merged(names=names - people)
+    recordings = sum(part.nameless for part in surveys)
+    if recordings:
+        people -= 1  # their rows were counted as one person, which may have a name
+        if "trace" in columns:
+            table, sample, recordings = _named_by_trace(table, sample, step, do_each)
+    nameless = Nameless(recordings, min(recordings, 1))
+
+    warn_of_merged(table.folder, merged)
+    counts = Identities(None, None, nameless, merged).counts
+    table = replace(table, provenance=with_counts(table.provenance, counts))
+    return table, sample, people + nameless.subjects
+
+
+def _refuse_mixed_numbers(kinds: Sequence[str]) -> None:
+    """Refuse whole numbers so long that in parts with fractions they are other ones."""
+    if {LONG, "f"} <= {*kinds}:
+        raise BadInput(
+            f"parts write people in several ways, as long numbers and as fractions: "
+            f"{ONE_EXTRACTION}"
+        )
+
+
+class TracesSettled(NamedTuple):
+    """What is found of the traces of a bucket, of which some rows have no name."""
+
+    sampled: Ints  # rows of the sample that have a name by their trace
+    person: Hashes  # the person of each of these
+    nameless: int  # traces of which no row has a name
+
+
+def _named_by_trace(
+    table: PartsTable, sample: PlacedRows, step: int, do_each: DoEach
+) -> tuple[PartsTable, PlacedRows, int]:
+    """Find whose rows without a name are: the person whom another row of their trace names.
+
+    Also return the sample with these persons, and count the traces without any name.
+    """
+    parts = range(len(table.file.parts))
+    _refuse_mixed_numbers([*do_each("Reading names", partial(read_traces, table), parts)])
+
+    person = sample.person.copy()
+    nameless = 0
+    buckets = table.scratch.numbers("traces")
+    for settled in do_each("Comparing names", partial(settle_traces, table, step), buckets):
+        person[settled.sampled // step] = settled.person
+        nameless += settled.nameless
+    return replace(table, is_named_by_trace=True), sample._replace(person=person), nameless
+
+
+def read_traces(table: PartsTable, number: int) -> str:
+    """Write the rows of a part without a name, and the first with one of each trace, by trace.
+
+    Return the kind of the column of traces, as in `PeopleOfRows`.
+    """
+    with table.file.part(number) as part:
+        row = np.arange(part.first_row, part.first_row + part.n)
+        people = table.people(part)
+        column = written_column(part.where, part, "trace")
+        assert column is not None
+        trace = people_of_recordings(column, row)
+
+    named = np.flatnonzero(~people.missing)
+    first_named = named[np.unique(trace.person[named], return_index=True)[1]]
+    kept = np.append(np.flatnonzero(people.missing), first_named)
+    columns = {"trace": trace.person, "row": row, "person": people.person}
+    rows = pa.table({name: column[kept] for name, column in columns.items()})
+    bucket = buckets_of_numbers(trace.person[kept], table.file.n)
+    table.scratch.put("traces", bucket, number, rows)
+    return trace.kind
+
+
+def settle_traces(table: PartsTable, step: int, number: int) -> TracesSettled:
+    """Write the persons of rows without a name, part by part, of a bucket of traces."""
+    rows = table.scratch.read("traces", number).to_pandas().sort_values("row")
+    is_named = rows["person"] != 0
+    named = rows.loc[is_named, ["trace", "person"]].drop_duplicates("trace")  # by their first row
+    nameless = rows.loc[~is_named, ["trace", "row"]]
+    owned = nameless.merge(named, on="trace")
+
+    row = owned["row"].to_numpy()
+    person = owned["person"].to_numpy()
+    first_rows = np.array([part.first_row for part in table.file.parts])
+    part = first_rows[np.searchsorted(first_rows, row, side="right") - 1]
+    table.scratch.put("owners", part, number, pa.table({"row": row, "person": person}))
+
+    is_sampled = row % step == 0
+    without = nameless["trace"].nunique() - owned["trace"].nunique()
+    return TracesSettled(row[is_sampled], person[is_sampled], without)
 
 
 def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
@@ -189,22 +276,23 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
     return SharedRuns(run, key), are_ranges
 
 
-def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
-    """Find how coordinates are spread, and times released."""
+def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
+    """Add the spread of coordinates, and the timing, to the plan."""
     n = table.file.n
+    # The variance of all rows is that within parts and that between the means of parts.
     share = np.array([part.n for part in table.file.parts]) / n
     means = np.stack([part.mean for part in surveys])
     squares = np.sum([part.squares for part in surveys], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
-    spread[spread < _ROUNDING] = 1.0
+    spread[spread < _CONSTANT_DEGREES] = 1.0
 
     # Windows that may slide need times along their tracks, too.
     names = {*table.file.schema_arrow.names}
     tracks_lack_times = table.plan.release.align and "track" in names and "track_times" not in names
     ends = None
-    known = [part.ends for part in surveys if part.ends is not None]
-    if not tracks_lack_times and len(known) == len(surveys):
-        unknown, still, departures = zip(*known, strict=True)
+    ends_by_part = [part.ends for part in surveys if part.ends is not None]
+    if not tracks_lack_times and len(ends_by_part) == len(surveys):
+        unknown, still, departures = zip(*ends_by_part, strict=True)
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
     middle = sample.start.mean(axis=0, dtype=np.float64)
@@ -213,9 +301,10 @@ def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows
 
 
 def keys_of_cuts(sample: PlacedRows, k: int, shards: int) -> Ints:
-    """Choose the keys at which all shards but the first begin: equally many rows are in each.
+    """Choose the keys at which all shards but the first begin.
 
-    In each are k people at least, also of all rows: those of the sample are among them.
+    Each shard gets about equally many rows, and at least k people: the sample shows k of them, and
+    all rows only more.
     """
     order = np.argsort(sample.key, kind="stable")
     key = sample.key[order]
@@ -223,7 +312,8 @@ def keys_of_cuts(sample: PlacedRows, k: int, shards: int) -> Ints:
 
     cuts: list[int] = []
     begin = 0
-    for cut in np.unique(key[len(key) * np.arange(1, shards) // shards]).tolist():
+    borders = len(key) * np.arange(1, shards) // shards
+    for cut in np.unique(key[borders]).tolist():
         end = int(np.searchsorted(key, cut))
         if len(np.unique(person[begin:end])) >= k:
             cuts.append(cut)

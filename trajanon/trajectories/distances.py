@@ -1,6 +1,6 @@
 """How far points moved, and how lengths of lines change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple
@@ -72,11 +72,11 @@ class Histogram(NamedTuple):
         mean = self.total / max(errors, 1)  # 0 of no errors
         return Summary(mean, quantile(0.5), quantile(0.95), self.largest)
 
-
-def joined_histograms(parts: Sequence[Histogram]) -> Histogram:
-    """Add up histograms, in their order."""
-    counts, totals, largest = zip(*parts, strict=True)
-    return Histogram(np.sum(counts, axis=0), sum(totals), max(largest))
+    def plus(self, other: "Histogram") -> "Histogram":
+        """Return the histogram of the errors of both."""
+        return Histogram(
+            self.counts + other.counts, self.total + other.total, max(self.largest, other.largest)
+        )
 
 
 def displacement(original: Floats, released: Floats) -> Floats:

@@ -1,0 +1,75 @@
+"""The person of each row, found part by part, as one hash in all parts."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.common.arrays import Bools, Column, Hashes, Ints
+from trajanon.trajectories.person_names import key_of, text_of_subject
+from trajanon.trajectories.subjects import column_of
+
+LONG = "long"
+"""The kind of whole numbers of which a float does not hold all digits."""
+
+_MOST_IN_FLOAT = 2**53
+
+
+class PeopleOfRows(NamedTuple):
+    """The person of each row, as a hash; if two hashes collide, two people count as one."""
+
+    person: Hashes  # equal for all spellings of one person, 0 if a row has no name, (n,)
+    name: Hashes  # of the name as it is spelled, (n,)
+    missing: Bools  # whether a row has no name, (n,)
+    kind: str  # of the column's values: what NumPy calls it, or LONG
+
+
+def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
+    """Hash the names of persons, as `subjects.numbered` tells them apart."""
+    column = column_of(values)
+    kind = _kind_of(column)
+    are_numbers = column.dtype.kind in "iuf"
+    if not are_numbers:
+        column = column.astype(object)
+
+    # Each different value is read once. Numbers have one spelling.
+    number_of_row, different = pd.factorize(column)
+    names = [text_of_subject(value) for value in np.asarray(different).tolist()]
+    keys = names if are_numbers else [key_of(name, exact=exact) for name in names]
+
+    # A row without a value has the number -1, which is the last place: that of what is appended.
+    has_name = np.array([*map(bool, keys), False], dtype=np.bool_)
+    person = np.where(has_name, np.append(_hashed(keys), np.uint64(0)), np.uint64(0))
+    name = np.where(has_name, np.append(_hashed(names), np.uint64(0)), np.uint64(0))
+    return PeopleOfRows(person[number_of_row], name[number_of_row], ~has_name[number_of_row], kind)
+
+
+def people_of_recordings(trace: NDArray[Any], row: Ints) -> PeopleOfRows:
+    """Hash what rows were cut from: rows of one recording have one hash.
+
+    A row without a trace is a recording of its own. ``row`` are the numbers of rows in the table.
+    """
+    named = people_of_names(trace, exact=True)  # these are no names of persons
+    person = np.where(named.missing, _hashes_of_numbers(row), named.person)
+    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_), named.kind)
+
+
+def people_of_rows(row: Ints) -> PeopleOfRows:
+    """Hash rows by their numbers in the table: each is of another person."""
+    person = _hashes_of_numbers(row)
+    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_), "")
+
+
+def _kind_of(column: Column) -> str:
+    kind = column.dtype.kind
+    is_long = kind in "iu" and ((column > _MOST_IN_FLOAT) | (column < -_MOST_IN_FLOAT)).any()
+    return LONG if is_long else kind
+
+
+def _hashes_of_numbers(row: Ints) -> Hashes:
+    return np.asarray(pd.util.hash_array(row.astype(np.uint64)))
+
+
+def _hashed(texts: list[str]) -> Hashes:
+    return np.asarray(pd.util.hash_array(np.array(texts, dtype=object), categorize=False))
