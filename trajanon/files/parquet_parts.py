@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,6 +43,8 @@ class ParquetParts:
     n: int  # number of rows
     rows_to_skip: int = 0  # of the first file
     in_order: bool = False  # whether all files are in the order of `hilbert_order`
+    # In which columns of single values are read, so that a part alone has the values of all.
+    types: Mapping[str, "pa.DataType"] = field(default_factory=dict)
     bytes_per_row: float = 0.0  # before compression, of the file where rows have most
 
     @property
@@ -88,12 +90,13 @@ class ParquetParts:
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
-        tables = []
+        types = [(name, self.types[name]) for name in columns if name in self.types]
+        tables = [pa.schema(types).empty_table()]
         for file, groups, inside in self._row_groups():
             table = file.read_row_groups(groups, columns, use_threads=False)[inside]
             tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         try:
-            return pa.concat_tables(tables, promote_options="permissive")
+            return pa.concat_tables(tables, promote_options="permissive").select(columns)
         except pa.ArrowException as error:  # as of long numbers beside fractions
             names = ", ".join(columns)
             raise BadInput(
@@ -208,7 +211,9 @@ def parquet_of(
             "--partition 100000"
         )
     with arrow.reading(place):
-        yield ParquetParts(place, parts, schema, n, in_order=in_order, bytes_per_row=bytes_per_row)
+        yield ParquetParts(
+            place, parts, schema, n, in_order=in_order, types=types, bytes_per_row=bytes_per_row
+        )
 
 
 def _bytes_per_row(metadata: "pq.FileMetaData") -> float:

@@ -29,13 +29,7 @@ from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.report_files import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.shards.anonymize_one_file import (
-    LedgerPath,
-    check_ledger,
-    entered,
-    recorded,
-    release_of_source,
-)
+from trajanon.shards.anonymize_one_file import LedgerPath, check_ledger, recorded, release_of_source
 from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
@@ -167,8 +161,10 @@ def anonymize_parts(
         else:
             lines, digests = _at_once(table, open_ledger, progress)
             write_parts(lines.parts(), drafts.parts, progress)
-            lines = entered(lines, open_ledger, digests, out, drafts.parts, source)
             report = lines.report
+            if open_ledger is not None and digests is not None:
+                in_ledger = open_ledger.enter(out, drafts.parts, source, report, digests)
+                report = structs.replace(report, ledger=in_ledger)
             drafts.members.unlink(missing_ok=True)  # the report has all of it
 
         report_json = json_ready(structs.replace(report, run=run))
