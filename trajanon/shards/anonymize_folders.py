@@ -160,7 +160,7 @@ def anonymize_parts(
             report = release_in_shards(table, states, shards, capacity, client, progress, drafts)
         else:
             lines, digests = _at_once(table, open_ledger, progress)
-            write_parts(lines.parts(), drafts.parts, progress)
+            write_parts([lines.lines], lines.words, drafts.parts, progress)
             report = lines.report
             if open_ledger is not None and digests is not None:
                 in_ledger = open_ledger.enter(out, drafts.parts, source, report, digests)

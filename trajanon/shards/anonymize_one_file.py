@@ -112,8 +112,7 @@ def anonymize_file(
             source_path, k, plan, open_ledger, subjects_exact=subjects_exact, progress=progress
         )
         lines = lines.reporting(run=run)
-        all_rows = lines.rows(slice(None))
-        write_release(release_draft, all_rows)
+        write_release(release_draft, lines.rows)
         if open_ledger is not None and digests is not None:
             in_ledger = open_ledger.enter(out, release_draft, source, lines.report, digests)
             lines = lines.reporting(ledger=in_ledger)

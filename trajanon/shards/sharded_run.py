@@ -34,7 +34,7 @@ from trajanon.release.report import (
 )
 from trajanon.release.report_files import digest_of_file
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.release_of_shards import write_members, write_release
+from trajanon.shards.release_of_shards import LineMerger, write_members, write_parts
 from trajanon.shards.scratch_and_resume import for_request, scratch_bytes
 from trajanon.shards.shard_search import (
     GroupsFound,
@@ -43,6 +43,7 @@ from trajanon.shards.shard_search import (
     write_lines,
     write_part,
 )
+from trajanon.shards.sorted_lines import lines_in_order
 from trajanon.shards.survey_and_cuts import DoEach, surveyed
 from trajanon.trajectories.distances import Histogram
 
@@ -181,7 +182,9 @@ def _merged(
     attribution = attribution_of(origin, sum(shard.on_roads for shard in written))
     words = released_words(plan, attribution, counts_people=knows_people)
     first_lines = [shard.first_lines for shard in written]
-    merger = write_release(table, first_lines, words, drafts.parts, progress)
+    merger = LineMerger(plan.timing)
+    blocks = map(merger.merge_and_count, lines_in_order(table.scratch, first_lines))
+    write_parts(blocks, words, drafts.parts, progress)
     write_members(table, merger.rows_already_on_line, drafts.members)
 
     people = None
