@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from trajanon.common.arrays import Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.files import arrow
@@ -51,6 +52,11 @@ class ParquetParts:
     def first_row(self) -> int:
         """Return the number of the first row among all rows of the folder."""
         return self.parts[0].first_row + self.rows_to_skip
+
+    @property
+    def row_numbers(self) -> Ints:
+        """Return the numbers of the rows among all rows of the folder, (n,)."""
+        return np.arange(self.first_row, self.first_row + self.n)
 
     def between(self, first: int, end: int) -> "ParquetParts":
         """Return the rows of a folder from a first one until before another."""
@@ -224,7 +230,7 @@ def _bytes_per_row(metadata: "pq.FileMetaData") -> float:
 
 
 def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
-    """Find in what a part differs from the first; empty if they are alike."""
+    """Return how a part differs from the first; empty if they are alike."""
     if columns := sorted({*schema.names} ^ {*part_schema.names}):
         return f"it has other columns ({', '.join(columns)})"
 
@@ -235,7 +241,9 @@ def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
         for name in ("trajanon", "attribution", "times")
         if footer.get(name.encode()) != part_footer.get(name.encode())
     ]
-    return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
+    if words:
+        return f"its footer has another extraction, attribution or clock ({', '.join(words)})"
+    return ""
 
 
 def _value_types(schema: "pa.Schema") -> dict[str, "pa.DataType"]:
@@ -259,5 +267,5 @@ def _other_type(types: dict[str, "pa.DataType"], schema: "pa.Schema") -> str:
         try:
             types[name] = pa.unify_schemas(both, promote_options="permissive").field(name).type
         except (pa.ArrowTypeError, pa.ArrowInvalid):
-            return f"its column {name} holds {part_type}, and theirs {types[name]}"
+            return f"its column {name} holds {part_type}, and that of earlier parts {types[name]}"
     return ""

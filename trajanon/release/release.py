@@ -327,10 +327,6 @@ def own_rows(way: RowsName, lines: Ints, subjects: Ints | None) -> tuple[Bools, 
         has_row[:] = False
         has_row[first_of_pair] = True
 
-    return has_row, Rows(
-        way=way if subjects is not None or way == "lines" else "trajectories",
-        trajectories=len(lines),
-        subjects=int(has_row.sum()) if subjects is not None else None,
-        lines=int(lines.max()) + 1,
-        without=np.flatnonzero(~has_row).tolist(),
-    )
+    people_rows = int(has_row.sum()) if subjects is not None else None
+    rows = Rows.of(way, len(lines), people_rows, int(lines.max()) + 1)
+    return has_row, structs.replace(rows, without=np.flatnonzero(~has_row).tolist())

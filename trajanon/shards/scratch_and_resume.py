@@ -40,7 +40,7 @@ _PER_BYTE_IN_ORDER = 0.3
 """Where parts are in the order of places: their rows are read where they are."""
 
 ROWS_PER_BUCKET = 100_000
-"""Rows that the driver reads at one time."""
+"""Rows of a bucket, which the driver reads at one time."""
 
 NUMBERS_PER_BUCKET = 1_000_000
 """People, or runs, that are compared at one time: some 100 MB."""

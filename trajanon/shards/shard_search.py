@@ -88,8 +88,7 @@ def write_part(table: PartsTable, number: int) -> Ints:
         rows, _ = placed_rows_of(table, part, points, person)
     shard = np.searchsorted(table.cuts, rows.key, side="right")
 
-    row_number = np.arange(part.first_row, part.first_row + part.n)
-    columns = columns.append_column(_ROW_COLUMN, pa.array(row_number))
+    columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
     columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     table.scratch.put("shard", shard, number, columns)
@@ -101,7 +100,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
     if table.shards_are_ranges:
         first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
-        number = np.arange(first, end)
+        number = file.row_numbers
         person = table.people(file).person.view(np.int64)
     else:
         # The rows of this shard are a folder of parts themselves.

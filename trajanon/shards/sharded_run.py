@@ -192,18 +192,13 @@ def _merged(
         (people,) = table.scratch.count_different("people", "person")
     n = sum(shard.released for shard in written)
     slid = sum(shard.slid for shard in written)
-    row_setting = plan.release.rows
+    people_rows = merger.rows if knows_people else None
     totals = Totals(
         n=n,
         groups=sum(shard.groups for shard in written),
         lines=merger.lines,
         points=written[0].points,
-        rows=Rows(
-            way=row_setting if knows_people or row_setting == "lines" else "trajectories",
-            trajectories=n,
-            subjects=merger.rows if knows_people else None,
-            lines=merger.lines,
-        ),
+        rows=Rows.of(plan.release.rows, n, people_rows, merger.lines),
         people=people,
         least=least,
         alignment=Alignment(slid / n) if slid else None,

@@ -53,10 +53,9 @@ def placed_rows_of(
     """Return the place of each row of a part, all rows of a run at its first; and their runs."""
     # In parts that are in order, the number of a row is its place. In others it is that of its
     # middle point on the curve.
-    row_number = np.arange(part.first_row, part.first_row + part.n)
-    key = row_number
+    key = part.row_numbers
     if not table.file.in_order:
-        key = keys_on_curve(points[:, points.shape[1] // 2], row_number)
+        key = keys_on_curve(points[:, points.shape[1] // 2], part.row_numbers)
     rows = PlacedRows(points[:, 0].astype(np.float32), key, person)
     run = table.runs(part)
     if run is None:
@@ -97,7 +96,7 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
         bucket = buckets_of_numbers(runs, table.file.n)
         table.scratch.put("runs", bucket, number, pa.table(columns))
 
-    sampled = np.arange(part.first_row, part.first_row + part.n) % step == 0
+    sampled = part.row_numbers % step == 0
     ends = None
     if trajectories.times is not None:
         ends = EndsSeen.of(trajectories.times[:, [0, -1]])
@@ -176,7 +175,7 @@ def _with_people(
 def read_traces(table: PartsTable, number: int) -> None:
     """Write the rows of a part without a name, and the first with one of each trace, by trace."""
     with table.file.part(number) as part:
-        row = np.arange(part.first_row, part.first_row + part.n)
+        row = part.row_numbers
         people = table.people(part)
         column = written_column(part.where, part, "trace")
         assert column is not None
