@@ -11,7 +11,7 @@ from trajanon.common.arrays import DataFrame
 from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.sources.column_roles import known_as
-from trajanon.extract.sources.csv_and_parquet import traces_of_table
+from trajanon.extract.sources.csv_and_parquet import system_of, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS
@@ -30,6 +30,8 @@ _OTHER_LIMITS = (
     "For other columns or limits, pass the Trajectories that trajanon.extract.cut makes of "
     "trajanon.extract.from_frame"
 )
+
+_BYTES = (bytes, bytearray, memoryview)  # as DuckDB and other libraries hold them in pandas
 
 _PARAMETERS = {"id": "recording", "subject": "subject", "time": "time"}
 """What columns of these roles are called in `anonymize`."""
@@ -161,7 +163,13 @@ def _with_texts_as_names(table: pd.DataFrame) -> pd.DataFrame:
     if not names.is_unique:
         twice = names[names.duplicated()][0]
         raise BadInput(f"{_WHAT} has two columns {twice!r}; rename one of them")
-    return table if names.equals(table.columns) else table.set_axis(names, axis=1)
+    if names.equals(table.columns):
+        return table
+
+    # geopandas knows its geometries by the name of their column.
+    geometry_name = getattr(table, "active_geometry_name", None)
+    renamed = table.set_axis(names, axis=1)
+    return renamed if geometry_name is None else renamed.set_geometry(str(geometry_name))
 
 
 def _holds_lines(table: pd.DataFrame) -> bool:
@@ -174,15 +182,21 @@ def _holds_lines(table: pd.DataFrame) -> bool:
 
 
 def _geometry_of(table: pd.DataFrame) -> "GeoSeries | None":
-    """Return the geometries of a frame, perhaps of WKB in degrees; None of a frame without."""
+    """Return the geometries of a frame, perhaps of WKB; None of a frame without.
+
+    WKB may name a reference system; if it does not, its places are degrees.
+    """
     if getattr(table, "active_geometry_name", None) is not None:
         return table.geometry
     for name, values in table.items():
         known = values.dropna() if "place" in known_as(str(name)) else values[:0]
-        if len(known) and isinstance(known.iloc[0], bytes):
+        if len(known) and isinstance(known.iloc[0], _BYTES):
             from geopandas import GeoSeries
 
-            return GeoSeries.from_wkb(values, on_invalid="ignore").rename(name)
+            wkb = [bytes(value) if isinstance(value, _BYTES) else None for value in values]
+            places = shapely.from_wkb(wkb, on_invalid="ignore")
+            crs = system_of(places, str(name), Reading(what=_WHAT))
+            return GeoSeries(places, values.index, crs=crs, name=name)
     return None
 
 

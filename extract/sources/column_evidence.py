@@ -154,5 +154,10 @@ def as_given(values: pd.Series) -> list[str | None]:
     """Read names as they are written, whole floats as integers; None where there is none."""
     if is_float_dtype(values):
         values = values.astype("string").str.removesuffix(".0")
-    texts = (None if pd.isna(value) else str(value) for value in values.tolist())
+    texts = (None if pd.isna(value) else _text_of(value) for value in values.tolist())
     return [text if text and tidied(text) else None for text in texts]
+
+
+def _text_of(value: object) -> str:
+    """Write a name; bytes, as frames of some libraries hold it, are read as UTF-8."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

@@ -396,18 +396,30 @@ def _geometries(values: pd.Series, name: str, reading: Reading) -> tuple[NDArray
         codes = {match[1] for match in matches if match}
         texts = np.array([place and _SYSTEM.sub("", str(place)) for place in texts], dtype=object)
         geometry = shapely.from_wkt(texts, on_invalid="ignore")
-    elif _WKB.fullmatch(example):
+        return geometry, _one_system(codes, name, reading) or _WGS_84
+    if _WKB.fullmatch(example):
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
-        codes = {str(code) for code in shapely.get_srid(geometry) if code > 0}
-    elif example.startswith("{"):
+        return geometry, system_of(geometry, name, reading) or _WGS_84
+    if example.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), _WGS_84
-    else:
-        return _pairs(values, name, example, reading), _WGS_84
+    return _pairs(values, name, example, reading), _WGS_84
 
+
+def system_of(geometry: NDArray[np.object_], name: str, reading: Reading) -> str | None:
+    """Return the reference system that WKB names; None if it names none, and several are refused.
+
+    ``name`` is that of the column.
+    """
+    codes = {str(code) for code in shapely.get_srid(geometry).tolist() if code > 0}
+    return _one_system(codes, name, reading)
+
+
+def _one_system(codes: set[str], name: str, reading: Reading) -> str | None:
+    """Return the reference system of the only code, or None without any; refuse several."""
     if len(codes) > 1:
         several = " and ".join(f"EPSG:{code}" for code in sorted(codes)[:2])
         raise reading.refusal("places in several systems", systems=several, name=name)
-    return geometry, f"EPSG:{next(iter(codes))}" if codes else _WGS_84
+    return f"EPSG:{next(iter(codes))}" if codes else None
 
 
 def _pairs(values: pd.Series, name: str, example: str, reading: Reading) -> NDArray[np.object_]:

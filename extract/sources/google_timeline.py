@@ -55,7 +55,7 @@ def read_google(path: Path, reading: Reading) -> Iterator[Trace]:
     person = None
     if path.name == "Records.json":
         person = "/".join(folders[-4:-1])
-    elif _MONTH.fullmatch("/".join(path.parts[-2:])):
+    elif _MONTH.fullmatch("/".join(folders[-2:])):
         person = "/".join(folders[-6:-3])
     yield from traces_of_fixes(_fixes(path, reading), reading, person)
 
@@ -189,7 +189,7 @@ def _time(entry: Mapping[str, Any], name: str) -> float:
 
 
 def _e7(place: Mapping[str, Any], time: float) -> Fix:
-    """Read ten millionths of degrees; some files have negative ones as 2^32 less."""
+    """Read ten millionths of degrees; some files write negative ones 2^32 too large."""
     degrees = []
     for name, short_name in (("latitudeE7", "latE7"), ("longitudeE7", "lngE7")):
         written = number(place.get(name, place.get(short_name)))

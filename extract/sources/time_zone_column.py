@@ -14,7 +14,8 @@ from trajanon.extract.sources.coordinates import numbers
 Zone = ZoneInfo | timedelta  # a name with its history, or an offset that is always the same
 
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d\d|\d(?!\d)):?(\d\d)?(?::00)?", re.IGNORECASE)
-_LARGEST_OFFSET = 14.0  # hours
+_LARGEST_OFFSET = timedelta(hours=14)
+_CALENDAR = 6e10  # seconds, 1,900 years; times farther from 1970 are beyond what zones know
 _QUARTER = 900.0  # seconds; zones lie quarters of an hour apart
 _SECONDS_IN_UNITS = (3_600.0, 60.0, 1.0, 1e-3)  # hours, minutes, seconds and milliseconds
 _VALUES_JUDGED = 100  # the first ones, which show whether a column holds zones
@@ -30,6 +31,7 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
     for number, zone in enumerate(_zones_of(pd.Series(texts))):
         rows = zone_numbers == number
         if isinstance(zone, ZoneInfo):
+            rows &= np.abs(local) < _CALENDAR
             times = pd.DatetimeIndex(pd.to_datetime(local[rows], unit="s"))
             localized = times.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
             in_utc = localized.tz_convert("UTC").tz_localize(None)
@@ -49,8 +51,8 @@ def _zones_of(values: pd.Series) -> list[Zone | None]:
     """Read zones: by name, offset, or numbers of the longest unit that the largest allows."""
     sizes = np.abs(numbers(values))
     largest = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
-    fitting = (unit for unit in _SECONDS_IN_UNITS if largest * unit <= _LARGEST_OFFSET * 3_600.0)
-    seconds_in_unit = next(fitting, 0.0)
+    most = _LARGEST_OFFSET.total_seconds()
+    seconds_in_unit = next((unit for unit in _SECONDS_IN_UNITS if largest * unit <= most), 0.0)
     return [_zone_of(str(value).strip(), seconds_in_unit) for value in values]
 
 
@@ -61,10 +63,11 @@ def _zone_of(text: str, seconds_in_unit: float) -> Zone | None:
 
     # Also signed hours. Quarters of an hour in other units, such as -60 or +1800, do not match, or
     # are over 14 hours: they are read below.
-    match = _OFFSET.fullmatch(text)
-    if match and float(match[2]) <= _LARGEST_OFFSET and int(match[3] or 0) % 15 == 0:
-        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-        return -offset if match[1] == "-" else offset
+    if match := _OFFSET.fullmatch(text):
+        minutes = int(match[3] or 0)
+        offset = timedelta(hours=int(match[2]), minutes=minutes)
+        if offset <= _LARGEST_OFFSET and minutes % 15 == 0:
+            return -offset if match[1] == "-" else offset
 
     with suppress(ValueError):
         seconds = seconds_in_unit * float(text)

@@ -8,6 +8,7 @@ from typing import Any
 import geopandas
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import shapely
 from hypothesis import given
@@ -114,6 +115,41 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
 def test_other_frames_are_refused(frame: Any, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         list(from_frame(frame))
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_wkb_of_any_kind_is_a_place(kind: Any) -> None:
+    """DuckDB writes bytearrays into pandas."""
+    frame = pd.DataFrame({"id": 1, "geom": [kind(shapely.to_wkb(place)) for place in PLACES]})
+    (found,) = from_frame(frame)
+    assert places([found]) == [coordinates([0, 1, 2, 3])]
+
+
+@pytest.mark.parametrize(
+    "layout", [pa.binary(), pa.large_binary(), pa.binary(21), pa.binary_view()]
+)
+def test_wkb_of_any_layout_of_arrow_is_a_place(layout: pa.DataType) -> None:
+    """Polars writes views."""
+    wkb = pa.array(shapely.to_wkb(PLACES), pa.binary()).cast(layout)
+    (found,) = from_frame(pa.table({"id": pa.array([b"a"] * 4, pa.binary()), "geom": wkb}))
+    assert found.name == "frame#a"
+    assert places([found]) == [coordinates([0, 1, 2, 3])]
+
+
+def test_the_reference_system_that_wkb_names_is_used() -> None:
+    moved = geopandas.GeoSeries(PLACES, crs="EPSG:4326").to_crs("EPSG:25830")
+    wkb = shapely.to_wkb(shapely.set_srid(moved.to_numpy(), 25830), include_srid=True)
+    (found,) = from_frame(pd.DataFrame({"id": 1, "geom": wkb}))
+    np.testing.assert_allclose(places([found])[0], coordinates([0, 1, 2, 3]), atol=1e-9)
+
+    wkb[0] = shapely.to_wkb(shapely.set_srid(PLACES[0], 4326), include_srid=True)
+    with pytest.raises(BadInput, match="has places in EPSG:25830 and EPSG:4326, in 'geom'"):
+        list(from_frame(pd.DataFrame({"id": 1, "geom": wkb})))
+
+
+def test_geometries_may_be_in_a_column_with_a_number_for_its_name() -> None:
+    frame = geopandas.GeoDataFrame({0: PLACES, "id": 1}, geometry=0, crs="EPSG:4326")
+    assert places(list(from_frame(frame))) == [coordinates([0, 1, 2, 3])]
 
 
 # From movingpandas

@@ -14,7 +14,7 @@ from trajanon.extract import roads_to_follow
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
-from trajanon.street_counts.router_speeds import router_speeds, seconds_at_nodes
+from trajanon.street_counts.router_speeds import _heading, router_speeds, seconds_at_nodes
 from trajanon.trajectories.clock_and_time_zones import Clock
 
 LAT, LON = 47.0, 9.5
@@ -156,3 +156,57 @@ def test_without_times_there_is_no_speed(roads: RoadsToFollow) -> None:
         router_speeds(plain, roads)
     with pytest.raises(BadInput, match="these roads have no ids"):
         router_speeds(timed(200.0), roads._replace(osm=None))
+
+
+def test_a_line_without_times_takes_none_from_others(roads: RoadsToFollow) -> None:
+    known = timed(200.0)
+    assert known.times is not None
+    both = ReleasedLines(
+        np.stack([corner()] * 2),
+        np.array([4, 400]),
+        np.concatenate([np.full((1, 40), np.nan), known.times]),
+        replace(DAY, step=1),
+        k=4,
+    )
+    alone = ReleasedLines(known.points, np.array([400]), known.times, both.clock, k=4)
+    np.testing.assert_array_equal(both.seconds, [np.nan, *alone.seconds])
+    hours = day_parts("7-9,9-24")
+    expected = router_speeds(alone, roads, hours)
+    np.testing.assert_array_equal(router_speeds(both, roads, hours).speed, expected.speed)
+
+
+def test_times_that_are_all_one_show_no_speed(roads: RoadsToFollow) -> None:
+    rough = ReleasedLines(corner()[None], np.array([4]), np.full((1, 40), 28_800.0), DAY, k=4)
+    with pytest.raises(BadInput, match="all lines of this release take no time"):
+        router_speeds(rough, roads)
+
+
+def test_two_crossings_at_one_place_delay_nobody(tmp_path: Path) -> None:
+    """A street from node to node at one place has neither a length nor a direction."""
+    osm = OsmFile()
+    east = osm.nodes(map(tuple, at(np.array([0.0, 500.0, 500.0, 1_000.0]), np.zeros(4))))
+    aside = osm.nodes(map(tuple, at(np.full(2, 500.0), np.array([300.0, -300.0]))))
+    for first, last in [*pairwise(east), (east[1], aside[0]), (east[2], aside[1])]:
+        osm.way([first, last], {"highway": "residential"})
+    crossed = roads_to_follow(osm.write(tmp_path / "crossed.osm"), "car")
+    assert 0.0 in crossed.network.street_length
+
+    straight = at(np.linspace(20.0, 980.0, 40), np.zeros(40))[None]
+    times = 28_800.0 + 120.0 * np.linspace(0.0, 1.0, 40)[None]
+    ways = traced(straight, crossed.network)
+    assert len(ways.state) == 3
+    assert seconds_at_nodes(ways, crossed, 1)[0] == 0.0
+    speeds = router_speeds(ReleasedLines(straight, np.array([4]), times, k=4), crossed).speed
+    np.testing.assert_allclose(speeds, 3.6 * 960.0 / 120.0, rtol=0.01)
+
+
+def test_a_street_over_the_180th_meridian_goes_straight_on(tmp_path: Path) -> None:
+    osm = OsmFile()
+    lon = [179.99, 179.998, -179.995, -179.99]
+    nodes = osm.nodes([(0.0, east) for east in lon])
+    aside = osm.nodes([(0.003, 179.998), (0.003, -179.995)])
+    for first, last in [*pairwise(nodes), *zip(nodes[1:3], aside, strict=True)]:
+        osm.way([first, last], {"highway": "residential"})
+    network = roads_to_follow(osm.write(tmp_path / "fiji.osm"), "car").network
+    headings = _heading(network, network.tail, network.head)
+    np.testing.assert_allclose(np.sort(headings.round()), [0.0, 0.0, 90.0, 90.0, 90.0])

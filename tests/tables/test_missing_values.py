@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput
 from trajanon.tables.averages import columns_of
 from trajanon.tables.missing_values import gower
 from trajanon.tables.occurrences import combinations_of, occurrences
@@ -124,3 +125,10 @@ def test_gaps_stay_in_the_file_and_the_check_knows_them(run: Run, tmp_path: Path
     written.loc[0, "a"] = 77
     written.to_csv("changed.csv", index=False)
     assert run("check", "changed.csv", "-k", 3, "--columns", "all").code == 1
+
+
+def test_a_column_without_values_is_named() -> None:
+    table = pd.DataFrame({"a": np.arange(9.0), "b": np.nan})
+    said = r"column 'b' of .* holds no value: choose other `columns`"
+    with pytest.raises(BadInput, match=said):
+        trajanon.microaggregate_table(table, 3, columns=["a", "b"], missing="keep")

@@ -35,7 +35,10 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
     binary = [
         field.name
         for field in table.schema
-        if pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type)
+        if pa.types.is_binary(field.type)
+        or pa.types.is_large_binary(field.type)
+        or pa.types.is_fixed_size_binary(field.type)
+        or pa.types.is_binary_view(field.type)
     ]
     # As floats, long whole numbers lose digits, and two ids could become one.
     options = {"date_as_object": False, "integer_object_nulls": True}

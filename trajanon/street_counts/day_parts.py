@@ -71,7 +71,8 @@ def day_parts(text: str) -> tuple[DayPart, ...]:
 def parts_of(moments: Floats, clock: Clock | None, parts: tuple[DayPart, ...]) -> Ints:
     """Return the number of the part in which each moment lies, (n,); -1 for none.
 
-    Moments are seconds of the release's clock, which is None where a release has no hours.
+    Moments are seconds of the release's clock, which is None where a release has no hours; one that
+    is not known is NaN, and lies in no part but the whole day.
     """
     # A whole day needs no clock: every moment lies in it.
     if parts == ALL_DAY:
@@ -84,4 +85,6 @@ def parts_of(moments: Floats, clock: Clock | None, parts: tuple[DayPart, ...]) -
     part_of_hour = np.full(_HOURS_A_DAY, -1)
     for number, part in enumerate(parts):
         part_of_hour[part.hours] = number
-    return np.asarray(part_of_hour[clock.hour(moments)])
+    is_known = np.isfinite(moments)
+    hour = clock.hour(np.where(is_known, moments, 0.0))
+    return np.where(is_known, part_of_hour[hour], -1)

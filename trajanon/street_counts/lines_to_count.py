@@ -48,7 +48,7 @@ class ReleasedLines:
 
     @property
     def seconds(self) -> Floats:
-        """Compute how long lines take, (n,)."""
+        """Compute how long lines take, (n,); NaN of a line without times."""
         assert self.times is not None
         times = self.times
         from_first_to_last = times[:, -1] - times[:, 0]
@@ -70,10 +70,11 @@ class ReleasedLines:
         # A line with one rise alone has nothing between.
         smooth = np.where(hops_between > 0, of_whole_line, from_first_to_last)
         # But on the whole too short, as differences from first to last are not.
-        return np.asarray(smooth * (from_first_to_last.sum() / max(smooth.sum(), 1.0)))
+        too_short = np.nansum(from_first_to_last) / max(np.nansum(smooth), 1.0)
+        return np.asarray(smooth * too_short)
 
     def batch(self, begin: int, size: int) -> "ReleasedLines":
-        """Select ``size`` lines, from number ``begin`` on."""
+        """Select ``size`` lines, from number ``begin`` on, to follow them on roads."""
         rows = slice(begin, begin + size)
         times = None if self.times is None else self.times[rows]
         return ReleasedLines(self.points[rows], self.trips[rows], times, self.clock)

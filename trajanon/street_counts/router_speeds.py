@@ -21,6 +21,7 @@ from trajanon.common.progress import Progress, silent
 from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines
+from trajanon.trajectories.geodesy import wrapped
 
 _SLOWEST = 3.0  # km/h
 _FASTEST = 130.0
@@ -82,7 +83,7 @@ def router_speeds(
     Raises
     ------
     BadInput
-        If the release has no times, or the roads no ids.
+        If the release has no times, or only such as show no speed, or if the roads have no ids.
     """
     if lines.times is None:
         raise BadInput("this release has no times: anonymize it with `times='of-day'`")
@@ -93,6 +94,11 @@ def router_speeds(
     network = roads.network
     drives = _drives(lines, roads)
     pace = drives.paces(2 * len(network.street_length))
+    if drives.trips.any() and not pace.any():
+        raise BadInput(
+            "all lines of this release take no time, as its times are too rough to show speeds: "
+            "anonymize it with a lower `time_step`"
+        )
     part = parts_of(lines.times[:, 0], lines.clock, parts)
     slower = drives.slower_in_parts(pace, part, len(parts))
 
@@ -170,15 +176,16 @@ class _Drives(NamedTuple):
 
 
 def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
-    """Follow lines on roads; those that are short, or mostly off the roads, show no speed."""
+    """Follow lines on roads; those that are short, mostly off them, or untimed show no speed."""
     n, m = lines.points.shape[:2]
     ways = traced(lines.points, roads.network)
     share_on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.bincount(ways.line, ways.metres, n)
 
-    seconds = lines.seconds * share_on_roads
+    is_timed = np.isfinite(lines.seconds)
+    seconds = np.where(is_timed, lines.seconds, 0.0) * share_on_roads
     seconds -= np.minimum(seconds_at_nodes(ways, roads, n), _MOST_DELAY * seconds)
-    shows_speed = (metres >= _SHORTEST) & (share_on_roads >= _LEAST_ON_ROADS)
+    shows_speed = is_timed & (metres >= _SHORTEST) & (share_on_roads >= _LEAST_ON_ROADS)
     return _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips * shows_speed)
 
 
@@ -207,25 +214,31 @@ def seconds_at_nodes(ways: StreetsTaken, roads: RoadsToFollow, lines: int) -> Fl
     delay[next_state == state] = 0.0
     at_ends = np.bincount(ways.line[followed], delay, lines)
 
-    # Signs within a street, of which a line that takes a part of it passes as large a part.
+    # Signs within a street, of which a line that takes a part of it passes as large a part. A
+    # street between two nodes at one place has no length, and nothing is passed on it.
     within = np.bincount(network.street, waits[network.tail]) - waits[network.tail[first]]
     street = ways.state // 2
-    passed = within[street] * ways.metres / network.street_length[street]
+    passed = within[street] * ways.metres / np.maximum(network.street_length[street], 1e-9)
     return np.asarray(at_ends + np.bincount(ways.line, passed, lines))
 
 
 def _seconds_of_turns(angle: Floats) -> Floats:
-    """Compute the seconds of turns by their angles, in degrees to the right, as OSRM does."""
+    """Compute the seconds of turns by their angles, in degrees to the right, as OSRM does.
+
+    A turn without a known angle, which is NaN, takes none.
+    """
     bias = np.where(angle >= 0.0, _BIAS, 1.0 / _BIAS)
     sharpness = np.abs(angle) / 180.0
     turn = _TURN / (1.0 + np.exp(0.5 * _STEEPNESS * bias - _STEEPNESS / bias * sharpness))
     # Of an oncoming one half is waited for at half a right angle.
     oncoming = _ONCOMING / (1.0 + np.exp(0.25 * _STEEPNESS - _STEEPNESS * sharpness))
-    return turn + np.where(angle < 0.0, oncoming, 0.0)
+    return np.nan_to_num(turn + np.where(angle < 0.0, oncoming, 0.0))
 
 
 def _heading(network: Network, start: Ints, end: Ints) -> Floats:
-    """Return the direction from node to node, in degrees from north."""
+    """Return the direction from node to node, in degrees from north; NaN if they are at a place."""
     north = network.lat[end] - network.lat[start]
-    east = (network.lon[end] - network.lon[start]) * np.cos(np.radians(network.lat[start]))
-    return np.degrees(np.arctan2(east, north))
+    degrees_east = wrapped(network.lon[end] - network.lon[start])
+    east = degrees_east * np.cos(np.radians(network.lat[start]))
+    has_direction = (north != 0.0) | (east != 0.0)
+    return np.where(has_direction, np.degrees(np.arctan2(east, north)), np.nan)

@@ -359,6 +359,11 @@ def _complete_rows(
             "choose other `columns`"
         )
     if keeps:
+        for name, gaps in missing_in_averaged.items():
+            if gaps.all():
+                raise BadInput(
+                    f"column {name!r} of {table.name} holds no value: choose other `columns`"
+                )
         stay = f"Missing values stay missing: {columns}. Means are those of the values there are."
         return ~incomplete, [TrajanonWarning(stay, "missing values")]
 

@@ -157,6 +157,17 @@ def test_months_and_records_of_one_takeout_are_one_persons(tmp_path: Path) -> No
     assert {one.subject for one in traces(folder)} == {"ada/Takeout/Standortverlauf"}
 
 
+def test_the_person_of_a_month_is_the_same_from_within_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    months = tmp_path / "ada" / "Takeout" / "Standortverlauf" / "Semantic" / "2020"
+    months.mkdir(parents=True)
+    write(months / "2020_MAY.json", {"timelineObjects": [activity({})]})
+    monkeypatch.chdir(months)
+    (found,) = traces("2020_MAY.json")
+    assert found.subject == "ada/Takeout/Standortverlauf"
+
+
 ROWS = [{"lat": lat, "lon": lon, "time": iso(time), "speed": 1} for lat, lon, time in WAY]
 
 
