@@ -197,16 +197,61 @@ def slid_exchange_change(groups, x, record, z):
 
 
 @bare
-def slide_alone(descent, windows, start, x, record):
+def read_mean_of_others(groups, x, mean):
+    """Read the mean of the other members of the group of x, which has several, into ``mean``."""
+    group = groups.members[x].group
+    size = groups.heads[group].size
+    for column in range(mean.shape[0]):
+        centroid = groups.centroids[group, column]
+        mean[column] = centroid + (centroid - groups.records[x, column]) / (size - 1)
+
+
+LOOKS = 5  # parts in which a window is compared with a record: every fifth point, and so on
+
+
+@bare
+def squares_up_to(windows, x, start, record, limit):
+    """Sum the squared differences of window x at a start and a record, (p,).
+
+    The sum ends once it is not below a limit. As points of the whole way come first, most starts
+    are left after a few.
+    """
+    points = record.shape[0] // 2
+    first = windows.place[x] + start
+    total = 0.0
+
+    if record.shape[0] > 2 * points:
+        last = record.shape[0] - 1
+        value = (windows.departure[first] - windows.mean[last]) * windows.share[last]
+        total = (value - record[last]) ** 2
+
+    for begin in range(LOOKS):
+        if total >= limit:
+            return total
+        for point in range(begin, points, LOOKS):
+            lat = 2 * point
+            lon = lat + 1
+            place = windows.points[first + windows.stride * point]
+            north = (place[0] - windows.mean[lat]) * windows.share[lat] - record[lat]
+            east = (place[1] - windows.mean[lon]) * windows.share[lon] - record[lon]
+            total += north * north + east * east
+    return total
+
+
+@bare
+def slide_alone(descent, windows, start, x, room):
     """Slide window x to where that gains most while the others stay; return whether it slides.
 
-    ``record``, (2, p), is room for two records.
+    ``room``, (2, p), is for two records.
     """
     groups = descent.groups
-    (trial, best) = record
+    size = groups.heads[groups.members[x].group].size
+    if size == 1:
+        return False
+    (others, best) = room
 
     # It looks so far ahead and back, up to the windows beside it on its run.
-    sight = SIGHT * windows.stride * (trial.shape[0] // 2)
+    sight = SIGHT * windows.stride * (others.shape[0] // 2)
     first = max(0, start[x] - sight)
     last = min(windows.most[x], start[x] + sight)
 
@@ -217,19 +262,20 @@ def slide_alone(descent, windows, start, x, record):
     if after >= 0:
         last = min(last, start[after] - windows.apart[after])
 
+    # The SSE changes by (1 - 1/size) of what the square of its distance to the mean of the others
+    # changes by.
+    read_mean_of_others(groups, x, others)
     target = start[x]
-    least = -descent.tiny
+    least = squared_distance(groups.records[x], others) - descent.tiny * size / (size - 1)
     for new_start in range(first, last + 1):
-        read_record(windows, x, new_start, trial)
-        change = sliding_change(groups, x, trial)
-        if change < least:
+        squares = squares_up_to(windows, x, new_start, others, least)
+        if squares < least:
             target = new_start
-            least = change
-            for number in range(trial.shape[0]):
-                best[number] = trial[number]
+            least = squares
 
     if target == start[x]:
         return False
+    read_record(windows, x, target, best)
     slide(groups, x, best)
     start[x] = target
     return True

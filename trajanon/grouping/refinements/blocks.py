@@ -95,9 +95,13 @@ def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
 
     ``neighbours`` are those of all records by row, (n, c).
     """
-    place_of_row = np.full(len(neighbours), -1)
-    place_of_row[rows] = np.arange(len(rows))
-    places = place_of_row[neighbours[rows]]
+    # Zeros are not written before they are read, as -1 would be: with many blocks that takes long.
+    own_places = np.arange(len(rows))
+    place_of_row = np.zeros(len(neighbours), np.int32)
+    place_of_row[rows] = own_places
 
+    near_rows = neighbours[rows]
+    places = place_of_row[near_rows]
+    is_within = rows[places] == near_rows
     # A neighbour in another block is out of reach: the record itself stands for it.
-    return np.where(places < 0, np.arange(len(rows))[:, None], places)
+    return np.where(is_within, places, own_places[:, None])

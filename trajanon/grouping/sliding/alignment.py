@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from math import nan
 from threading import Event
 from time import perf_counter
 from typing import NamedTuple
@@ -46,6 +47,7 @@ from trajanon.grouping.refinements.blocks import (
 from trajanon.grouping.refinements.descent import SETTLED, Pass, build_descent, passes_of, settle
 from trajanon.grouping.sliding.possible_starts import (
     Aligned,
+    about_first,
     build_windows,
     centred,
     lay_out,
@@ -221,17 +223,19 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     moves_of_pass = -(-moves // schedule.passes)  # per window, rounded up
     heats = np.geomspace(schedule.hot, COLD, schedule.passes + 1)
 
-    def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
+    def in_blocks(
+        work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool, measures: bool
+    ) -> None:
         """Work in blocks, which changes ``aligned`` and ``lost``, and offer them to the log."""
         nonlocal aligned, lost
         report = partial(problem.progress, task, done, pass_count, log.note)
         report()
         aligned, lost = work_in_blocks(
-            problem, windows, aligned, axes, work, chained=chained, watch=report
+            problem, windows, aligned, axes, work, chained=chained, measures=measures, watch=report
         )
         log.offer_windows(aligned, lost)
 
-    settle_in_blocks = partial(in_blocks, task="Settling windows", chained=True)
+    settle_in_blocks = partial(in_blocks, task="Settling windows", chained=True, measures=True)
     axes = axes_of(centred(windows, aligned.start), aligned.start, log.lost)
     settle_in_blocks(partial(settle_windows, problem, None, schedule.settled), axes, done=0)
     if not regroup:
@@ -244,7 +248,9 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
         for number in passes.tolist():
             heats_of_pass = heats[number : number + 2]
             work = partial(anneal_windows, shared, axes, moves_of_pass, heats_of_pass, pace)
-            in_blocks(work, axes, "Sliding windows", number, chained=False)
+            # Of many windows, hot passes lose more than there was, which need not be measured.
+            measures = schedule is LONG or number == passes[-1]
+            in_blocks(work, axes, "Sliding windows", number, chained=False, measures=measures)
 
     axes, shared = window_input(problem, windows, aligned, lost)
     settling = partial(settle_windows, problem, shared.neighbours, schedule.settled)
@@ -295,11 +301,12 @@ def work_in_blocks(
     work: BlockWork,
     *,
     chained: bool = False,
+    measures: bool = True,
     watch: Callable[[], None] = unwatched,
 ) -> tuple[Aligned, float]:
     """Work in blocks of near groups, all at once; those of a run share its free room at random.
 
-    Returned are all windows and groups, and their SSE.
+    Returned are all windows and groups, and their SSE: NaN unless ``measures``.
     """
     first, last = start_ranges(windows, aligned.start, problem.random)
     records = turned_at(windows, aligned.start, axes)
@@ -313,7 +320,7 @@ def work_in_blocks(
     def search(block: Block, stop: Event) -> tuple[Ints, Aligned, float]:
         start, labels = work(block, stop)
         # A block holds whole groups, and its windows are still in the core's cache.
-        lost = loss.sse(records_at(block.windows, start), labels)
+        lost = loss.sse(records_at(block.windows, start), labels) if measures else nan
         return block.rows, Aligned(block.begin + start, labels), lost
 
     results = in_threads((partial(search, block) for block in blocks()), watch)
@@ -359,7 +366,7 @@ def anneal_windows(
 
     Windows slide by a ``pace`` of so many steps: with fewer starts, less is read and compared.
     """
-    windows = centred(block.windows, block.aligned.start)
+    windows = about_first(block.windows, block.aligned.start)
 
     # Starts are counted in paces from the first that a window can reach from where it is.
     offset = block.aligned.start % pace
@@ -371,6 +378,8 @@ def anneal_windows(
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
     build_rows(windows, axes.T.copy(), np.empty(len(axes)), pace, first, rows)
+    # Groups count from the mean of their records, so possible ones do, too.
+    rows -= rows[first + start].mean(axis=0)
     records = rows[first + start].astype(np.float64)
 
     annealing = build_annealing(shared, records, block.aligned.labels, block.rows, block.word)

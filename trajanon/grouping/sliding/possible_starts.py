@@ -145,6 +145,15 @@ def centred(windows: Windows, start: Ints) -> Windows:
     return windows._replace(mean=windows.mean + off)
 
 
+def about_first(windows: Windows, start: Ints) -> Windows:
+    """Return the windows with means such that the record of the first one, at its start, is 0.
+
+    Of near windows records are small then, too, and lose little in single precision.
+    """
+    first = windows._replace(place=windows.place[:1], share=np.ones_like(windows.share))
+    return windows._replace(mean=windows.mean + records_at(first, start[:1])[0])
+
+
 def start_ranges(
     windows: Windows, start: Ints, random: np.random.Generator | None = None
 ) -> tuple[Ints, Ints]:
@@ -229,7 +238,9 @@ def window_neighbours(
     share a leaf of a tree with it.
     """
     n = len(start)
-    rows, window, place_now = _build_possible_starts(windows, start, axes)
+    # Windows that lie near one another come one after the other: a tree reads near places often.
+    ((by_place, _),) = grow_trees(turned_at(windows, start, axes), leaf_size(count), 1)
+    rows, window, place_now = _build_possible_starts(windows, start, axes, by_place)
     near = np.full((n, count), -1, np.int32)
     away = np.full((n, count), np.inf, np.float32)
 
@@ -239,18 +250,24 @@ def window_neighbours(
         in_batches_of_leaves(compare, borders, near, away)
     list_each_other(near, away)
     # A window that met fewer has itself for those that are missing.
-    return np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
+    near = np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
+
+    by_window = np.empty_like(near)
+    by_window[by_place] = by_place[near]
+    return by_window
 
 
 def _build_possible_starts(
-    windows: Windows, start: Ints, axes: Floats
+    windows: Windows, start: Ints, axes: Floats, order: Ints
 ) -> tuple[NDArray[np.float32], Ints, Ints]:
     """List v possible starts of windows, a pace apart, window by window.
 
-    Returned are the records there, turned to axes, (v, q); the window of each, (v,); and of each
-    window, (n,), the number of the start where it is.
+    Windows are numbered anew, in an order, (n,). Returned are the records there, turned to axes,
+    (v, q); the window of each, (v,); and of each window, (n,), the number of the start where it is.
     """
-    first, last = start_ranges(windows, start)
+    first, last = (ends[order] for ends in start_ranges(windows, start))
+    start = start[order]
+    windows = windows._replace(place=windows.place[order])
     pace = np.maximum(_PACE, (last - first) // _STARTS)
     paces_back = (start - first) // pace
     paces_ahead = (last - start) // pace
