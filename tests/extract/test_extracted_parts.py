@@ -123,7 +123,7 @@ def test_parts_of_several_extractions_are_refused(made: Path, tmp_path: Path) ->
     file = read_trajectories(made / "trajectories.parquet")
     other = replace(file, subject=None, trace=None)
     for different, says in (
-        (replace(file, provenance={}), "words on all rows in its footer"),
+        (replace(file, provenance={}), "its footer has another extraction"),
         (replace(other, times=None, tracks=None), "other columns"),
     ):
         write_trajectories(tmp_path / "a.parquet", file)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.files.arrow import column_of_rows
+from trajanon.release.release import LinesWithCopies, cut_into_parts
 from trajanon.shards import sorted_lines
-from trajanon.shards.release_of_shards import LineMerger, cut_into_parts
+from trajanon.shards.release_of_shards import LineMerger
 from trajanon.shards.scratch_and_resume import Scratch, buckets_of_numbers
 from trajanon.shards.sorted_lines import lines_in_order, write_sorted
 
@@ -38,8 +39,8 @@ def test_who_is_on_a_line_in_two_shards_has_one_row_of_it() -> None:
     )
     seen = LineMerger(timing=None)
     different = seen.merge_and_count(table)
-    assert different["line"].to_pylist() == [south, north]
-    assert different["copies"].to_pylist() == [2, 4]
+    assert different.points.reshape(2, -1).tolist() == [south, north]
+    assert different.copies.tolist() == [2, 4]
     assert (seen.lines, seen.rows, seen.rows_already_on_line) == (2, 6, [10])
 
 
@@ -50,13 +51,17 @@ def test_who_is_on_a_line_in_two_shards_has_one_row_of_it() -> None:
 def test_parts_hold_all_lines_in_order_whatever_the_buckets(
     copies: list[int], cuts: set[int]
 ) -> None:
-    table = pa.table({"number": range(len(copies)), "copies": copies})
+    numbers = np.arange(float(len(copies))).repeat(4).reshape(-1, 2, 2)
+    lines = LinesWithCopies(numbers, numbers[:, :, 0], np.array(copies))
     ends = sorted({0, len(copies), *(cut for cut in cuts if cut < len(copies))})
-    blocks = [table[begin:end] for begin, end in pairwise(ends)]
+    blocks = [lines.between(begin, end) for begin, end in pairwise(ends)]
     parts = list(cut_into_parts(blocks, 10))
-    assert pa.concat_tables(parts).equals(table)
+    assert np.concatenate([part.points for part in parts]).tolist() == numbers.tolist()
+    times = [part.times for part in parts if part.times is not None]
+    assert np.concatenate(times).tolist() == numbers[:, :, 0].tolist()
+    assert np.concatenate([part.copies for part in parts]).tolist() == copies
     number = (np.cumsum(copies) - 1) // 10
-    assert [len(part) for part in parts] == np.unique(number, return_counts=True)[1].tolist()
+    assert [len(part.copies) for part in parts] == np.unique(number, return_counts=True)[1].tolist()
 
 
 @given(

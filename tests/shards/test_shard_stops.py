@@ -74,7 +74,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     ("module", "step"),
-    [(survey_and_cuts, "read_part"), (sharded_run, "search_shard"), (sharded_run, "write_release")],
+    [(survey_and_cuts, "read_part"), (sharded_run, "search_shard"), (sharded_run, "write_parts")],
 )
 def test_ctrl_c_says_what_it_leaves(
     run: Run,
@@ -99,7 +99,7 @@ def test_ctrl_c_says_what_it_leaves(
     assert answer.out == ""
     kept = "the groups of 3 shards are kept: the same command continues from them"
     assert answer.err == (
-        (f"trajanon: {kept}\n" if step == "write_release" else "")
+        (f"trajanon: {kept}\n" if step == "write_parts" else "")
         + "trajanon: stopped; nothing was released, and anonymized is as it was\n"
     )
     assert sorted(path.name for path in Path().iterdir()) == there

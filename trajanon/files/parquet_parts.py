@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from trajanon.common.arrays import Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.files import arrow
@@ -43,12 +44,19 @@ class ParquetParts:
     n: int  # number of rows
     rows_to_skip: int = 0  # of the first file
     in_order: bool = False  # whether all files are in the order of `hilbert_order`
+    # In which columns of single values are read, so that a part alone has the values of all.
+    types: Mapping[str, "pa.DataType"] = field(default_factory=dict)
     bytes_per_row: float = 0.0  # before compression, of the file where rows have most
 
     @property
     def first_row(self) -> int:
         """Return the number of the first row among all rows of the folder."""
         return self.parts[0].first_row + self.rows_to_skip
+
+    @property
+    def row_numbers(self) -> Ints:
+        """Return the numbers of the rows among all rows of the folder, (n,)."""
+        return np.arange(self.first_row, self.first_row + self.n)
 
     def between(self, first: int, end: int) -> "ParquetParts":
         """Return the rows of a folder from a first one until before another."""
@@ -88,12 +96,13 @@ class ParquetParts:
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
-        tables = []
+        types = [(name, self.types[name]) for name in columns if name in self.types]
+        tables = [pa.schema(types).empty_table()]
         for file, groups, inside in self._row_groups():
             table = file.read_row_groups(groups, columns, use_threads=False)[inside]
             tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         try:
-            return pa.concat_tables(tables, promote_options="permissive")
+            return pa.concat_tables(tables, promote_options="permissive").select(columns)
         except pa.ArrowException as error:  # as of long numbers beside fractions
             names = ", ".join(columns)
             raise BadInput(
@@ -208,7 +217,9 @@ def parquet_of(
             "--partition 100000"
         )
     with arrow.reading(place):
-        yield ParquetParts(place, parts, schema, n, in_order=in_order, bytes_per_row=bytes_per_row)
+        yield ParquetParts(
+            place, parts, schema, n, in_order=in_order, types=types, bytes_per_row=bytes_per_row
+        )
 
 
 def _bytes_per_row(metadata: "pq.FileMetaData") -> float:
@@ -219,7 +230,7 @@ def _bytes_per_row(metadata: "pq.FileMetaData") -> float:
 
 
 def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
-    """Find in what a part differs from the first; empty if they are alike."""
+    """Return how a part differs from the first; empty if they are alike."""
     if columns := sorted({*schema.names} ^ {*part_schema.names}):
         return f"it has other columns ({', '.join(columns)})"
 
@@ -230,7 +241,9 @@ def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
         for name in ("trajanon", "attribution", "times")
         if footer.get(name.encode()) != part_footer.get(name.encode())
     ]
-    return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
+    if words:
+        return f"its footer has another extraction, attribution or clock ({', '.join(words)})"
+    return ""
 
 
 def _value_types(schema: "pa.Schema") -> dict[str, "pa.DataType"]:
@@ -254,5 +267,5 @@ def _other_type(types: dict[str, "pa.DataType"], schema: "pa.Schema") -> str:
         try:
             types[name] = pa.unify_schemas(both, promote_options="permissive").field(name).type
         except (pa.ArrowTypeError, pa.ArrowInvalid):
-            return f"its column {name} holds {part_type}, and theirs {types[name]}"
+            return f"its column {name} holds {part_type}, and that of earlier parts {types[name]}"
     return ""

@@ -1,4 +1,4 @@
-"""Tracks, row by row: each row holds a piece of its run, valid by itself.
+"""Columns of tracks: each row holds the piece of its run that belongs to its window.
 
 The columns are ``run``; ``start``, the place on the run of the window's first point, in steps;
 ``track``, the row's piece; and ``track_times``, the times at its points, if they are known. The
@@ -22,7 +22,7 @@ from trajanon.files.arrow import geometries_of, lists_of
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, ticks_of
 
-_POINTS_PER_BLOCK = 1_000_000  # they take several times their memory when they are worked on
+_POINTS_PER_BLOCK = 1_000_000  # working on them takes several times their memory
 
 
 def lines_of_tracks(tracks: Tracks) -> Iterator[Geometries]:
@@ -51,7 +51,7 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[Geometries]:
 
 
 def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
-    """Count the runs that each row holds, and their points; None if a row is a piece of one."""
+    """Count the runs of each row, and their points; None if each row holds a piece of one."""
     if tracks.recording is None:
         return None
     first_run, end_run = _runs_of_recordings(tracks)
@@ -77,9 +77,10 @@ def _runs_of_recordings(tracks: Tracks) -> tuple[Ints, Ints]:
 
 
 def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
-    """Yield, for some rows at a time, the numbers of their points in `Tracks.points`.
+    """Yield, for a block of rows, the numbers of their points, and the number of points of each.
 
-    With them how many points each row has: those of its piece, or of all runs of its recording.
+    Points are numbered as in `Tracks.points`. A row has those of its piece, or of all runs of its
+    recording.
     """
     if tracks.recording is not None:
         first_run, end_run = _runs_of_recordings(tracks)
@@ -88,16 +89,16 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     else:
         order = np.lexsort((tracks.start, tracks.run))
         run = tracks.run[order]
-        window = tracks.first[run] + tracks.start[order]  # its first point
+        window_point = tracks.first[run] + tracks.start[order]  # the first one of each window
         is_first_of_run = np.diff(run, prepend=-1) != 0
         is_last_of_run = np.append(is_first_of_run, True)[1:]
 
         # A piece ends with the first point of the next one.
-        next_window = np.append(window, 0)[1:]
-        begin = np.empty_like(window)
-        begin[order] = np.where(is_first_of_run, tracks.first[run], window)
-        end = np.empty_like(window)
-        end[order] = np.where(is_last_of_run, tracks.first[run + 1], next_window + 1)
+        next_window_point = np.append(window_point, 0)[1:]
+        begin = np.empty_like(window_point)
+        begin[order] = np.where(is_first_of_run, tracks.first[run], window_point)
+        end = np.empty_like(window_point)
+        end[order] = np.where(is_last_of_run, tracks.first[run + 1], next_window_point + 1)
 
     size = end - begin
     block = np.cumsum(size) // _POINTS_PER_BLOCK
@@ -106,7 +107,7 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
 
 
 def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:
-    """Read what windows, (n, m, 2), slide on, and perhaps when: pieces meet and are joined."""
+    """Read the tracks of windows, (n, m, 2), and times if wanted; pieces are joined to runs."""
     names = file.schema_arrow.names
     start = whole_numbers("start", geoparquet.written_column(where, file, "start"))
     ticks, size = _pieces(file)
@@ -117,8 +118,8 @@ def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bo
         _require(np.array_equal(size, sizes))
 
     if "runs" in names:
-        points_of_runs, runs_of_rows = lists_of(file.read(["runs"])["runs"], "runs")
-        return _tracks_of_recordings(start, ticks, size, point_times, points_of_runs, runs_of_rows)
+        points_of_runs, runs_per_row = lists_of(file.read(["runs"])["runs"], "runs")
+        return _tracks_of_recordings(start, ticks, size, point_times, points_of_runs, runs_per_row)
     run = whole_numbers("run", geoparquet.written_column(where, file, "run"))
     return _tracks_of_pieces(run, start, ticks, size, point_times, windows)
 
@@ -197,9 +198,9 @@ def _tracks_of_pieces(
     run, it holds what lies before the window, too; any other piece begins with the window.
     """
     first = np.cumsum(size) - size
-    window_at_start = _hold(ticks, first, size, windows, start)
-    window_at_head = _hold(ticks, first, size, windows, np.zeros_like(start))
-    _require((window_at_start | window_at_head).all())
+    has_window_at_start = _has_window(ticks, first, size, windows, start)
+    has_window_at_head = _has_window(ticks, first, size, windows, np.zeros_like(start))
+    _require((has_window_at_start | has_window_at_head).all())
 
     order = np.lexsort((start, run))
     first = first[order]
@@ -208,11 +209,12 @@ def _tracks_of_pieces(
     begins_run = np.append(True, np.diff(run[order]) != 0)
 
     # Where each piece begins on its run. A track that repeats itself to the bit may hold the
-    # window at both places.
-    begins_at_zero = window_at_start[order] & (begins_run | ~window_at_head[order])
+    # window at both places: then it begins at zero if it is the first piece of its run.
+    begins_at_zero = has_window_at_start[order] & (begins_run | ~has_window_at_head[order])
     begin = np.where(begins_at_zero, 0, start)
 
-    # Both the number and the point must go on: files put together use numbers twice.
+    # Pieces are joined if they follow each other on the run, and the points where they meet are
+    # equal: files that were put together use the number of a run twice.
     has_equal_ends = (ticks[(first + size - 1)[:-1]] == ticks[first[1:]]).all(axis=1)
     goes_on = begin[1:] == begin[:-1] + size[:-1] - 1
     is_joined = ~begins_run[1:] & has_equal_ends & goes_on
@@ -231,7 +233,9 @@ def _tracks_of_pieces(
     )
 
 
-def _hold(ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, place: Ints) -> Bools:
+def _has_window(
+    ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, place: Ints
+) -> Bools:
     """Mark the windows that lie at these places of their pieces, (n,)."""
     steps = STEPS * np.arange(windows.shape[1])  # from the first point to each
     is_held: Bools = (place >= 0) & (place < size - steps[-1])  # there is room for it

@@ -405,7 +405,7 @@ def points_of_lines(where: object, batches: Iterable[pa.Array], n: int) -> Float
         sizes |= {*np.unique(shapely.get_num_coordinates(lines)).tolist()}
         is_line = shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING
         are_flat_lines &= bool(is_line.all())
-        are_flat_lines &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
+        are_flat_lines &= shapely.get_coordinate_dimension(lines).max(initial=2) == 2  # no heights
         points.append(shapely.get_coordinates(lines)[:, ::-1])
 
     shortest = min(sizes, default=0)

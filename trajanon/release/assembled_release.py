@@ -12,7 +12,7 @@ from trajanon.files.release_contents import in_order, line_keys
 from trajanon.grouping.k_promise import check_kept, subjects_per_group
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.plan import Plan
-from trajanon.release.release import DistinctLines, own_rows
+from trajanon.release.release import DistinctLines, LinesWithCopies, own_rows
 from trajanon.release.report import Alignment, Figures, Suppressed, Totals, report_of
 from trajanon.trajectories.distances import displacement, lengths, summary, to_line, to_way
 from trajanon.trajectories.trajectories import Trajectories, attribution_as_published
@@ -91,10 +91,9 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     )
 
     order = in_order(lines, times)
+    ordered_times = None if times is None else times[order]
     return DistinctLines(
-        lines=lines[order],
-        times=None if times is None else times[order],
-        copies=copies[order],
+        lines=LinesWithCopies(lines[order], ordered_times, copies[order]),
         words=released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
         report=report,
     )

@@ -2,12 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -179,22 +179,76 @@ ROWS_PER_PART = 50_000
 """Rows in a part of a release, about: of more, writing them takes most of a driver's memory."""
 
 
+class LinesWithCopies(NamedTuple):
+    """Lines that all differ, in the order of a release, and how many rows each has."""
+
+    points: Floats  # (l, m, 2), in degrees
+    times: Floats | None  # (l, m), in seconds
+    copies: Ints  # (l,)
+
+    def between(self, begin: int, end: int | None) -> "LinesWithCopies":
+        """Return the lines from one on, until before another."""
+        times = None if self.times is None else self.times[begin:end]
+        return LinesWithCopies(self.points[begin:end], times, self.copies[begin:end])
+
+    def followed_by(self, others: "LinesWithCopies") -> "LinesWithCopies":
+        """Return these lines and others."""
+        times = self.times
+        if times is not None and others.times is not None:
+            times = np.concatenate([times, others.times])
+        points = np.concatenate([self.points, others.points])
+        return LinesWithCopies(points, times, np.concatenate([self.copies, others.copies]))
+
+    def rows(self, words: Mapping[str, str | None]) -> ReleasedTrajectories:
+        """Repeat each line as often as it has rows; ``words`` are what the release says."""
+        points = np.repeat(self.points, self.copies, axis=0)
+        times = None if self.times is None else np.repeat(self.times, self.copies, axis=0)
+        return ReleasedTrajectories(points, provenance=words, times=times)
+
+
+def cut_into_parts(blocks: Iterable[LinesWithCopies], rows: int) -> Iterator[LinesWithCopies]:
+    """Cut blocks of lines into parts of about ``rows`` rows, each with whole lines."""
+    last_lines = None  # of the block before, whose part may go on
+    rows_before = 0  # in all parts so far
+    for block in blocks:
+        lines = block if last_lines is None else last_lines.followed_by(block)
+        last_row = rows_before + np.cumsum(lines.copies) - 1
+        begin = 0
+        # A line is in the part of its last row, so that no part is cut within a line.
+        for end in (np.flatnonzero(np.diff(last_row // rows)) + 1).tolist():
+            yield lines.between(begin, end)
+            rows_before = int(last_row[end - 1]) + 1
+            begin = end
+        last_lines = lines.between(begin, None)
+    if last_lines is not None:
+        yield last_lines
+
+
+def parts_of(
+    blocks: Iterable[LinesWithCopies], words: Mapping[str, str | None]
+) -> Iterator[tuple[ReleasedTrajectories, int]]:
+    """Yield the rows of each part of a release, and its first id."""
+    first_id = 1
+    for lines in cut_into_parts(blocks, ROWS_PER_PART):
+        rows = lines.rows(words)
+        yield rows, first_id
+        # A file that counts rows has one, and one id, for each line.
+        first_id += len(lines.copies) if "rows" in words else len(rows)
+        del rows  # free before the next part is made
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctLines:
-    """A release before its rows are made: each different line once."""
+    """A release before its rows are made."""
 
-    lines: Floats  # in the order of a release, (l, m, 2), in degrees
-    times: Floats | None  # of each line, (l, m), in seconds
-    copies: Ints  # rows of each line, (l,)
+    lines: LinesWithCopies
     words: Mapping[str, str | None]  # what the release says of itself
     report: Report
 
-    def rows(self, lines: slice | Ints) -> ReleasedTrajectories:
-        """Repeat these lines as often as they have rows."""
-        copies = self.copies[lines]
-        points = np.repeat(self.lines[lines], copies, axis=0)
-        times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
-        return ReleasedTrajectories(points, provenance=self.words, times=times)
+    @property
+    def rows(self) -> ReleasedTrajectories:
+        """Return all rows of the release."""
+        return self.lines.rows(self.words)
 
     def reporting(self, **added: object) -> "DistinctLines":
         """Return the same lines with a report that has these fields, too."""
@@ -203,19 +257,7 @@ class DistinctLines:
     @property
     def release(self) -> Release:
         """Return the release with all of its rows."""
-        return Release(self.rows(slice(None)), json_ready(self.report))
-
-    def parts(self) -> Iterator[tuple[ReleasedTrajectories, int]]:
-        """Yield the rows of each part, with all copies of a line in one part; and its first id."""
-        # A line is in the part of its last row. Parts but the first begin at these lines.
-        part_of_line = (np.cumsum(self.copies) - 1) // ROWS_PER_PART
-        first_lines = np.flatnonzero(np.diff(part_of_line)) + 1
-        first_id = 1
-        for lines in np.split(np.arange(len(self.lines)), first_lines):
-            rows = self.rows(lines)
-            yield rows, first_id
-            # A file that counts rows has one, and one id, for each line.
-            first_id += len(lines) if "rows" in self.words else len(rows)
+        return Release(self.rows, json_ready(self.report))
 
 
 def new_report_path(release: Path, text: str = "") -> Path:
@@ -285,10 +327,6 @@ def own_rows(way: RowsName, lines: Ints, subjects: Ints | None) -> tuple[Bools, 
         has_row[:] = False
         has_row[first_of_pair] = True
 
-    return has_row, Rows(
-        way=way if subjects is not None or way == "lines" else "trajectories",
-        trajectories=len(lines),
-        subjects=int(has_row.sum()) if subjects is not None else None,
-        lines=int(lines.max()) + 1,
-        without=np.flatnonzero(~has_row).tolist(),
-    )
+    people_rows = int(has_row.sum()) if subjects is not None else None
+    rows = Rows.of(way, len(lines), people_rows, int(lines.max()) + 1)
+    return has_row, structs.replace(rows, without=np.flatnonzero(~has_row).tolist())

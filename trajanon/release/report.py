@@ -17,7 +17,7 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import LEAST_K, ReleaseSettings, TimesName
+from trajanon.common.declared_options import LEAST_K, ReleaseSettings, RowsName, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import Finite, Positive, Whole
 from trajanon.common.number_text import UnitName, number_of
@@ -48,6 +48,17 @@ class Rows(Struct, frozen=True, kw_only=True):
     subjects: Whole | None = None  # the different ones of each line; None if not known
     lines: Whole | None = None
     without: list[Whole] = []  # numbers of the released trajectories without a row of their own
+
+    @classmethod
+    def of(cls, way: RowsName, trajectories: int, subjects: int | None, lines: int) -> "Rows":
+        """Count rows in each way; where subjects are not known, each trajectory has one."""
+        is_known = subjects is not None or way == "lines"
+        return cls(
+            way=way if is_known else "trajectories",
+            trajectories=trajectories,
+            subjects=subjects,
+            lines=lines,
+        )
 
 
 class Length(Struct, frozen=True):

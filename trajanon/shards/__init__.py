@@ -1,1 +1,1 @@
-"""Data beyond memory: from file to file, in folders of parts, and on clusters."""
+"""Files and folders anonymised: a file at once, folders of parts in shards, also on clusters."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import structs
 
-from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing_folder_and_files
 from trajanon.common.command_lines import Options
 from trajanon.common.declared_options import (
@@ -24,18 +23,11 @@ from trajanon.common.object_stores import Folder, scratch_folder
 from trajanon.common.progress import Progress, silent
 from trajanon.files.parquet_parts import parquet_of, part_states, refusing_changes
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
-from trajanon.release.ledger import Ledger
 from trajanon.release.plan import Plan
-from trajanon.release.release import DistinctLines, json_report
+from trajanon.release.release import json_report
 from trajanon.release.report_files import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.shards.anonymize_one_file import (
-    LedgerPath,
-    check_ledger,
-    entered,
-    recorded,
-    release_of_source,
-)
+from trajanon.shards.anonymize_one_file import LedgerPath, check_ledger, recorded, release_of_source
 from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
@@ -165,10 +157,21 @@ def anonymize_parts(
         if shards > 1:
             report = release_in_shards(table, states, shards, capacity, client, progress, drafts)
         else:
-            lines, digests = _at_once(table, open_ledger, progress)
-            write_parts(lines.parts(), drafts.parts, progress)
-            lines = entered(lines, open_ledger, digests, out, drafts.parts, source)
-            report = lines.report
+            progress("Anonymising", 0, None)
+            with table.naming_wrong_part():
+                lines, digests = release_of_source(
+                    source_folder,
+                    k,
+                    plan,
+                    open_ledger,
+                    subjects_exact=subjects_exact,
+                    progress=progress,
+                )
+            write_parts([lines.lines], lines.words, drafts.parts, progress)
+            report = structs.replace(lines.report, shards=1)
+            if open_ledger is not None and digests is not None:
+                in_ledger = open_ledger.enter(out, drafts.parts, source, report, digests)
+                report = structs.replace(report, ledger=in_ledger)
             drafts.members.unlink(missing_ok=True)  # the report has all of it
 
         report_json = json_ready(structs.replace(report, run=run))
@@ -186,23 +189,6 @@ def _refuse_what_needs_all(table: PartsTable, capacity: int, *, with_ledger: boo
             f"`{options_given[0]}` needs all trajectories at once, and of {table.file.n:,} some "
             f"{capacity:,} fit into `memory`: raise it, or leave this out"
         )
-
-
-def _at_once(
-    table: PartsTable, open_ledger: Ledger | None, progress: Progress
-) -> tuple[DistinctLines, Hashes | None]:
-    """Anonymise a folder that fits into memory as one file."""
-    progress("Anonymising", 0, None)
-    with table.naming_wrong_part():
-        lines, digests = release_of_source(
-            table.folder,
-            table.k,
-            table.plan,
-            open_ledger,
-            subjects_exact=table.subjects_exact,
-            progress=progress,
-        )
-    return lines.reporting(shards=1), digests
 
 
 def parts_report_path(out: str, end_of_name: str = "report.json") -> str:

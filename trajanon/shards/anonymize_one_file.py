@@ -112,9 +112,10 @@ def anonymize_file(
             source_path, k, plan, open_ledger, subjects_exact=subjects_exact, progress=progress
         )
         lines = lines.reporting(run=run)
-        all_rows = lines.rows(slice(None))
-        write_release(release_draft, all_rows)
-        lines = entered(lines, open_ledger, digests, out, release_draft, source)
+        write_release(release_draft, lines.rows)
+        if open_ledger is not None and digests is not None:
+            in_ledger = open_ledger.enter(out, release_draft, source, lines.report, digests)
+            lines = lines.reporting(ledger=in_ledger)
         report = json_ready(lines.report)
         report_draft.write_text(json_report(report), encoding="utf-8")
     return report
@@ -128,21 +129,6 @@ def recorded(ledger: LedgerPath, release: str | os.PathLike[str]) -> Iterator[Le
         return
     with opened(ledger, new=True) as open_ledger, open_ledger.recording(release):
         yield open_ledger
-
-
-def entered(
-    lines: DistinctLines,
-    open_ledger: Ledger | None,
-    digests: Hashes | None,
-    release: str | os.PathLike[str],
-    draft: Path | Folder,
-    source: str | os.PathLike[str],
-) -> DistinctLines:
-    """Enter a release that was written to a draft in the ledger, if there is one; report that."""
-    if open_ledger is None or digests is None:
-        return lines
-    in_ledger = open_ledger.enter(release, draft, source, lines.report, digests)
-    return lines.reporting(ledger=in_ledger)
 
 
 def release_of_source(

@@ -139,7 +139,7 @@ class PartsTable:
 
     def people(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the person of each row of a part or range; without names, it is its recording."""
-        row = np.arange(rows.first_row, rows.first_row + rows.n)
+        row = rows.row_numbers
         column = partial(geoparquet.written_column, rows.where, rows)
         subject = None if self.nobody_is_named else column("subject")
         if subject is not None:

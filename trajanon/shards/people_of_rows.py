@@ -6,14 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Column, Hashes, Ints
+from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.subjects import column_of
-
-LONG = "long"
-"""The kind of whole numbers of which a float does not hold all digits."""
-
-_MOST_IN_FLOAT = 2**53
 
 
 class PeopleOfRows(NamedTuple):
@@ -22,13 +17,11 @@ class PeopleOfRows(NamedTuple):
     person: Hashes  # equal for all spellings of one person, 0 if a row has no name, (n,)
     name: Hashes  # of the name as it is spelled, (n,)
     missing: Bools  # whether a row has no name, (n,)
-    kind: str  # of the column's values: what NumPy calls it, or LONG
 
 
 def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
     """Hash the names of persons, as `subjects.numbered` tells them apart."""
     column = column_of(values)
-    kind = _kind_of(column)
     are_numbers = column.dtype.kind in "iuf"
     if not are_numbers:
         column = column.astype(object)
@@ -42,7 +35,7 @@ def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
     has_name = np.array([*map(bool, keys), False], dtype=np.bool_)
     person = np.where(has_name, np.append(_hashed(keys), np.uint64(0)), np.uint64(0))
     name = np.where(has_name, np.append(_hashed(names), np.uint64(0)), np.uint64(0))
-    return PeopleOfRows(person[number_of_row], name[number_of_row], ~has_name[number_of_row], kind)
+    return PeopleOfRows(person[number_of_row], name[number_of_row], ~has_name[number_of_row])
 
 
 def people_of_recordings(trace: NDArray[Any], row: Ints) -> PeopleOfRows:
@@ -52,19 +45,13 @@ def people_of_recordings(trace: NDArray[Any], row: Ints) -> PeopleOfRows:
     """
     named = people_of_names(trace, exact=True)  # these are no names of persons
     person = np.where(named.missing, _hashes_of_numbers(row), named.person)
-    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_), named.kind)
+    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_))
 
 
 def people_of_rows(row: Ints) -> PeopleOfRows:
     """Hash rows by their numbers in the table: each is of another person."""
     person = _hashes_of_numbers(row)
-    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_), "")
-
-
-def _kind_of(column: Column) -> str:
-    kind = column.dtype.kind
-    is_long = kind in "iu" and ((column > _MOST_IN_FLOAT) | (column < -_MOST_IN_FLOAT)).any()
-    return LONG if is_long else kind
+    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_))
 
 
 def _hashes_of_numbers(row: Ints) -> Hashes:

@@ -1,7 +1,7 @@
 """The lines of all shards -> the parts of a release, which are its files; and whose they are."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,10 @@ from trajanon.common.progress import Progress
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_contents import in_order
 from trajanon.files.trajectory_files import part_name
-from trajanon.release import release
+from trajanon.release.release import LinesWithCopies, parts_of
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.sorted_lines import lines_in_order, points_of, times_of
+from trajanon.shards.sorted_lines import points_of, times_of
 from trajanon.trajectories.release_timing import Timing
-from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 
 @dataclass
@@ -45,7 +44,7 @@ class LineMerger:
         hours = [hour for hour, lines in self.hours.items() for _ in range(min(lines, 2))]
         return np.array(hours).reshape(-1, 1)
 
-    def merge_and_count(self, lines: Any) -> Any:
+    def merge_and_count(self, lines: Any) -> LinesWithCopies:
         """Sort a block of lines, merge equal ones, and count them and their rows.
 
         Columns: ``line``; ``key``, equal for equal lines; ``rows``, the numbers of its originals;
@@ -64,85 +63,29 @@ class LineMerger:
         rows = lines["rows"].combine_chunks().flatten().to_numpy()
         self.rows_already_on_line += rows[is_repeated].tolist()
 
-        different = lines.filter(is_new_line).drop_columns(["key", "rows", "people"])
-        copies = pa.array(np.bincount(line_of_row[~is_repeated]))
-        different = different.append_column("copies", copies)
-        self._count(different)
-        return different
-
-    def _count(self, lines: Any) -> None:
-        """Add different lines to the counts."""
-        self.lines += len(lines)
-        self.rows += int(lines["copies"].to_numpy().sum())
-        if "on_roads" in lines.column_names:
-            self.on_roads += int(lines["on_roads"].to_numpy().sum())
-        times = times_of(lines)
+        different = lines.filter(is_new_line)
+        copies = np.bincount(line_of_row[~is_repeated])
+        times = times_of(different)
+        self.lines += len(different)
+        self.rows += int(copies.sum())
+        if "on_roads" in different.column_names:
+            self.on_roads += int(different["on_roads"].to_numpy().sum())
         if times is not None and self.timing is not None:
             self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
-
-
-def cut_into_parts(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Cut blocks of sorted lines into parts of about ``rows`` rows, each with whole lines."""
-    last_lines: list[Any] = []  # of the last block: what follows may be in their part
-    rows_before = 0  # in all parts so far
-    for block in blocks:
-        lines = pa.concat_tables([*last_lines, block])
-        last_row = rows_before + np.cumsum(lines["copies"].to_numpy()) - 1
-        begin = 0
-        # A line is in the part of its last row, so that no part is cut within a line.
-        for end in (np.flatnonzero(np.diff(last_row // rows)) + 1).tolist():
-            yield lines[begin:end]
-            rows_before = int(last_row[end - 1]) + 1
-            begin = end
-        last_lines = [lines[begin:]]
-    yield from last_lines
-
-
-def write_release(
-    table: PartsTable,
-    first_lines: Sequence[Floats],
-    words: Mapping[str, str | None],
-    out: Folder,
-    progress: Progress,
-) -> LineMerger:
-    """Write the parts of a release, with the lines of all shards; ``words`` are for its footers.
-
-    ``first_lines`` are those of each shard's file, from `write_sorted`.
-    """
-    merger = LineMerger(table.plan.timing)
-    blocks = map(merger.merge_and_count, lines_in_order(table.scratch, first_lines))
-    parts = cut_into_parts(blocks, release.ROWS_PER_PART)
-    write_parts(_rows_of_parts(parts, words), out, progress)
-    return merger
-
-
-def _rows_of_parts(
-    parts: Iterable[Any], words: Mapping[str, str | None]
-) -> Iterator[tuple[ReleasedTrajectories, int]]:
-    """Repeat the lines of each part as often as they have rows; also yield its first id."""
-    first = 1
-    for lines in parts:
-        copies = lines["copies"].to_numpy()
-        times = times_of(lines)
-        rows = ReleasedTrajectories(
-            np.repeat(points_of(lines), copies, axis=0),
-            provenance=words,
-            times=None if times is None else np.repeat(times, copies, axis=0),
-        )
-        yield rows, first
-        # A file that counts its rows has one row, and one id, for each line.
-        first += len(lines) if "rows" in words else len(rows)
-        del rows  # free before the next part is made
+        return LinesWithCopies(points_of(different), times, copies)
 
 
 def write_parts(
-    parts: Iterable[tuple[ReleasedTrajectories, int]], out: Folder, progress: Progress
+    blocks: Iterable[LinesWithCopies],
+    words: Mapping[str, str | None],
+    out: Folder,
+    progress: Progress,
 ) -> None:
-    """Write parts, each with its first id."""
-    for number, (rows, first) in enumerate(parts):
+    """Write the parts of a release, whose lines come in blocks; ``words`` are for the footers."""
+    for number, (rows, first_id) in enumerate(parts_of(blocks, words)):
         progress("Writing the release", number, None)
         with out.writing(part_name(number)) as file:
-            write_released(file, rows, first)
+            write_released(file, rows, first_id)
         del rows  # free before the generator makes the next part
 
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from trajanon.common.arrays import Hashes, Ints
 from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.ctrl_c import ctrl_c_ignored
-from trajanon.common.errors import FileProblem, TrajanonError
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import SCRATCH
 from trajanon.files import arrow
@@ -40,7 +40,7 @@ _PER_BYTE_IN_ORDER = 0.3
 """Where parts are in the order of places: their rows are read where they are."""
 
 ROWS_PER_BUCKET = 100_000
-"""Rows that the driver reads at one time."""
+"""Rows of a bucket, which the driver reads at one time."""
 
 NUMBERS_PER_BUCKET = 1_000_000
 """People, or runs, that are compared at one time: some 100 MB."""
@@ -169,7 +169,7 @@ def scratch_bytes(parts_bytes: int, *, in_order: bool) -> float:
 def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
     """Make the scratch folder of a release; refuse if fewer than ``size`` bytes are free.
 
-    After an error groups stay for the next run.
+    If the run is stopped, or fails, the groups stay for the next one.
     """
     name = hashlib.blake2b(out.encode(), digest_size=8).hexdigest()
     folder = root / f"trajanon-{name}{SCRATCH}"
@@ -183,6 +183,9 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
                 scratch.rows.mkdir()
             yield scratch
             done = True
+        except BadInput:
+            done = True  # the same command would be refused again
+            raise
         finally:
             with ctrl_c_ignored():  # until no originals are left
                 _remove_originals(folder)

@@ -55,23 +55,17 @@ class ShardRows(NamedTuple):
 
 
 class GroupsFound(Struct):
-    """What the driver needs of the groups of a shard, or of several."""
+    """What the driver needs of a shard's groups."""
 
-    group_counts: list[int]  # groups of each shard
+    groups: int
     mended: Mended | None
-    widths: list[Histogram]  # of places, and perhaps of departures and elapsed times
-
-    def __add__(self, other: "GroupsFound") -> "GroupsFound":
-        """Add up what is known of two lots of shards."""
-        return GroupsFound(
-            self.group_counts + other.group_counts,
-            (self.mended or Mended()) + (other.mended or Mended()),
-            [width.plus(theirs) for width, theirs in zip(self.widths, other.widths, strict=True)],
-        )
+    histograms: dict[
+        str, Histogram
+    ]  # widths of places, and perhaps of departures and elapsed times
 
 
-class ShardFigures(Struct):
-    """What the driver needs of the lines of a shard, or of several."""
+class ShardFigures(NamedTuple):
+    """What the driver needs of a shard's lines."""
 
     groups: int
     released: int  # rows in a group
@@ -80,22 +74,8 @@ class ShardFigures(Struct):
     slid: int  # windows
     on_roads: int  # lines
     squares: float  # the loss, in columns whose spread is 1 in the whole table
-    errors: dict[str, Histogram]  # in metres or seconds
-    first_lines: list[Floats]  # of each shard: the first line of each row group in its file
-
-    def __add__(self, other: "ShardFigures") -> "ShardFigures":
-        """Add up the figures of two lots of shards, whose lines have as many points."""
-        return ShardFigures(
-            groups=self.groups + other.groups,
-            released=self.released + other.released,
-            least_people=min(self.least_people, other.least_people),
-            points=self.points,
-            slid=self.slid + other.slid,
-            on_roads=self.on_roads + other.on_roads,
-            squares=self.squares + other.squares,
-            errors={name: errors.plus(other.errors[name]) for name, errors in self.errors.items()},
-            first_lines=self.first_lines + other.first_lines,
-        )
+    histograms: dict[str, Histogram]  # errors, in metres or seconds
+    first_lines: Floats  # of each row group in the file of its lines
 
 
 def write_part(table: PartsTable, number: int) -> Ints:
@@ -108,8 +88,7 @@ def write_part(table: PartsTable, number: int) -> Ints:
         rows, _ = placed_rows_of(table, part, points, person)
     shard = np.searchsorted(table.cuts, rows.key, side="right")
 
-    row_number = np.arange(part.first_row, part.first_row + part.n)
-    columns = columns.append_column(_ROW_COLUMN, pa.array(row_number))
+    columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
     columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     table.scratch.put("shard", shard, number, columns)
@@ -121,7 +100,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
     if table.shards_are_ranges:
         first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
-        number = np.arange(first, end)
+        number = file.row_numbers
         person = table.people(file).person.view(np.int64)
     else:
         # The rows of this shard are a folder of parts themselves.
@@ -168,8 +147,12 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
     if start is not None:
         columns["start"] = start
 
-    widths = [Histogram.of(width) for width in groups.group_widths if width is not None]
-    found = GroupsFound([int(label_of_row.max()) + 1], groups.mended, widths)
+    widths = {
+        name: Histogram.of(width)
+        for name, width in groups.group_widths._asdict().items()
+        if width is not None
+    }
+    found = GroupsFound(int(label_of_row.max()) + 1, groups.mended, widths)
     found_json = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
     groups_table = pa.table(columns).replace_schema_metadata({_GROUPS_FOUND_KEY: found_json})
     write_table(path, groups_table)
@@ -219,8 +202,8 @@ def write_lines(
         slid=groups.slid_windows(trajectories),
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
         squares=squares,
-        errors={name: Histogram.of(errors) for name, errors in errors_of(groups)},
-        first_lines=[first_lines],
+        histograms={name: Histogram.of(errors) for name, errors in errors_of(groups)},
+        first_lines=first_lines,
     )
 
 

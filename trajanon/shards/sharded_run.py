@@ -1,12 +1,12 @@
 """A table beyond memory, step by step: look, write by shard, search, write lines, merge, report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import structs
@@ -34,14 +34,24 @@ from trajanon.release.report import (
 )
 from trajanon.release.report_files import digest_of_file
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.release_of_shards import write_members, write_release
+from trajanon.shards.release_of_shards import LineMerger, write_members, write_parts
 from trajanon.shards.scratch_and_resume import for_request, scratch_bytes
-from trajanon.shards.shard_search import ShardFigures, search_shard, write_lines, write_part
+from trajanon.shards.shard_search import (
+    GroupsFound,
+    ShardFigures,
+    search_shard,
+    write_lines,
+    write_part,
+)
+from trajanon.shards.sorted_lines import lines_in_order
 from trajanon.shards.survey_and_cuts import DoEach, surveyed
 from trajanon.trajectories.distances import Histogram
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+Shard = TypeVar("Shard", GroupsFound, ShardFigures)
 
 
 class Drafts(NamedTuple):
@@ -80,24 +90,27 @@ def release_in_shards(
         groups_found = do_each(
             "Grouping shards", partial(search_shard, table, shown), range(table.shards)
         )
-        found = reduce(add, groups_found)
+        widths_of_groups = dict[str, Histogram]()
+        found = [*_without_histograms(groups_found, widths_of_groups)]
 
     # All lines are moved by one public width, which is known once all groups are.
-    widths = _public_widths(found.widths)
-    first_groups = (np.cumsum(found.group_counts) - found.group_counts).tolist()
+    widths = _public_widths(widths_of_groups)
+    group_counts = [shard.groups for shard in found]
+    first_groups = (np.cumsum(group_counts) - group_counts).tolist()
     shard_figures = do_each(
         "Writing lines", partial(write_lines, table, widths), [*enumerate(first_groups)]
     )
-    written = reduce(add, shard_figures)
+    errors = dict[str, Histogram]()
+    written = [*_without_histograms(shard_figures, errors)]
 
     # The columns have a spread of 1: their squares add up to the number of coordinates.
-    coordinates = 2 * written.points * written.released
-    loss = information_loss(written.squares, float(coordinates))
+    coordinates = 2 * written[0].points * sum(shard.released for shard in written)
+    loss = information_loss(sum(shard.squares for shard in written), float(coordinates))
     searching = Stage("shards", loss, perf_counter() - since - reading.seconds)
     figures = Figures(
         loss=loss,
-        errors={name: errors.summary for name, errors in written.errors.items()},
-        mended=found.mended or Mended(),
+        errors={name: histogram.summary for name, histogram in errors.items()},
+        mended=sum((shard.mended or Mended() for shard in found), Mended()),
         widths=widths,
         stages=(reading, searching),
     )
@@ -150,40 +163,45 @@ def _request_of(table: PartsTable, states: Mapping[str, str], shards: int) -> di
 
 
 def _merged(
-    table: PartsTable, figures: Figures, written: ShardFigures, progress: Progress, drafts: Drafts
+    table: PartsTable,
+    figures: Figures,
+    written: Sequence[ShardFigures],
+    progress: Progress,
+    drafts: Drafts,
 ) -> Report:
     """Merge the lines of all shards into the parts of the release, and report them."""
     plan = table.plan
     k = table.k
     origin = table.origin
     refuse_far(figures, k, origin.unit)
-    if written.least_people < k:
+    least = min(shard.least_people for shard in written)
+    if least < k:
         raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
 
     knows_people = table.knows_people
-    attribution = attribution_of(origin, written.on_roads)
+    attribution = attribution_of(origin, sum(shard.on_roads for shard in written))
     words = released_words(plan, attribution, counts_people=knows_people)
-    merger = write_release(table, written.first_lines, words, drafts.parts, progress)
+    first_lines = [shard.first_lines for shard in written]
+    merger = LineMerger(plan.timing)
+    blocks = map(merger.merge_and_count, lines_in_order(table.scratch, first_lines))
+    write_parts(blocks, words, drafts.parts, progress)
     write_members(table, merger.rows_already_on_line, drafts.members)
 
     people = None
     if knows_people:
         (people,) = table.scratch.count_different("people", "person")
-    row_setting = plan.release.rows
+    n = sum(shard.released for shard in written)
+    slid = sum(shard.slid for shard in written)
+    people_rows = merger.rows if knows_people else None
     totals = Totals(
-        n=written.released,
-        groups=written.groups,
+        n=n,
+        groups=sum(shard.groups for shard in written),
         lines=merger.lines,
-        points=written.points,
-        rows=Rows(
-            way=row_setting if knows_people or row_setting == "lines" else "trajectories",
-            trajectories=written.released,
-            subjects=merger.rows if knows_people else None,
-            lines=merger.lines,
-        ),
+        points=written[0].points,
+        rows=Rows.of(plan.release.rows, n, people_rows, merger.lines),
         people=people,
-        least=written.least_people,
-        alignment=Alignment(written.slid / written.released) if written.slid else None,
+        least=least,
+        alignment=Alignment(slid / n) if slid else None,
         on_roads=merger.on_roads,
         departures=None if plan.timing is None else merger.departures,
     )
@@ -191,7 +209,16 @@ def _merged(
     return structs.replace(report, shards=table.shards, members=digest_of_file(drafts.members))
 
 
-def _public_widths(widths: Sequence[Histogram]) -> PublicWidths:
+def _without_histograms(shards: Iterator[Shard], totals: dict[str, Histogram]) -> Iterator[Shard]:
+    """Yield what was found of shards; add up their histograms, of which all would fill memory."""
+    for shard in shards:
+        for name, histogram in shard.histograms.items():
+            totals[name] = totals[name].plus(histogram) if name in totals else histogram
+        shard.histograms.clear()
+        yield shard
+
+
+def _public_widths(widths: Mapping[str, Histogram]) -> PublicWidths:
     """Compute the public widths from the medians of all groups, right to 0.2 %."""
-    medians = (width.summary.median for width in widths)
-    return PublicWidths.of(GroupWidths(*(np.array([median]) for median in medians)))
+    medians = {name: np.array([width.summary.median]) for name, width in widths.items()}
+    return PublicWidths.of(GroupWidths(**medians))

@@ -13,12 +13,12 @@ from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.geoparquet import written_column
 from trajanon.files.hilbert_order import keys_on_curve
-from trajanon.files.parquet_parts import ONE_EXTRACTION, ParquetParts
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import warn_of_merged
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable, PlacedRows, SharedRuns
-from trajanon.shards.people_of_rows import LONG, people_of_recordings
+from trajanon.shards.people_of_rows import people_of_recordings
 from trajanon.shards.scratch_and_resume import buckets_of_numbers
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
@@ -45,7 +45,6 @@ class PartSurvey(NamedTuple):
     sample_run: Ints | None  # the run of each row of the sample
     ends: EndsSeen | None  # departures are those of the sample
     nameless: int  # rows without a name
-    kind: str  # of the values that tell people, as in `PeopleOfRows`
 
 
 def placed_rows_of(
@@ -54,10 +53,9 @@ def placed_rows_of(
     """Return the place of each row of a part, all rows of a run at its first; and their runs."""
     # In parts that are in order, the number of a row is its place. In others it is that of its
     # middle point on the curve.
-    row_number = np.arange(part.first_row, part.first_row + part.n)
-    key = row_number
+    key = part.row_numbers
     if not table.file.in_order:
-        key = keys_on_curve(points[:, points.shape[1] // 2], row_number)
+        key = keys_on_curve(points[:, points.shape[1] // 2], part.row_numbers)
     rows = PlacedRows(points[:, 0].astype(np.float32), key, person)
     run = table.runs(part)
     if run is None:
@@ -83,10 +81,11 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     if table.knows_people:
         # Name and person are mostly equal: stored as a difference they are mostly 0, which packs.
         spelling = people.name ^ people.person
-        pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
-        names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
-        bucket = buckets_of_numbers(pairs[:, 0], table.file.n)
-        table.scratch.put(_kind_of_names(table), bucket, number, names)
+        pairs = np.column_stack([people.person, spelling])[~people.missing]
+        person, spelling = np.unique(pairs, axis=0).T
+        names = pa.table({"person": person, "spelling": spelling})
+        bucket = buckets_of_numbers(person, table.file.n)
+        table.scratch.put("names", bucket, number, names)
 
     if run is not None:
         runs, first, count = np.unique(run, return_index=True, return_counts=True)
@@ -97,7 +96,7 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
         bucket = buckets_of_numbers(runs, table.file.n)
         table.scratch.put("runs", bucket, number, pa.table(columns))
 
-    sampled = np.arange(part.first_row, part.first_row + part.n) % step == 0
+    sampled = part.row_numbers % step == 0
     ends = None
     if trajectories.times is not None:
         ends = EndsSeen.of(trajectories.times[:, [0, -1]])
@@ -113,13 +112,7 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
         sample_run=None if run is None else run[sampled],
         ends=ends,
         nameless=int(people.missing.sum()),
-        kind=people.kind,
     )
-
-
-def _kind_of_names(table: PartsTable) -> str:
-    """Return under which kind the names are in scratch: a second survey has others."""
-    return "recordings" if table.nobody_is_named else "names"
 
 
 def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
@@ -130,7 +123,7 @@ def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
     parts = range(len(table.file.parts))
     surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
     if sum(part.nameless for part in surveys) == n:
-        # Each recording then counts as a person, and persons were not told by it.
+        # Each recording then counts as a person.
         table = replace(table, nobody_is_named=True)
         surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
     if len({len(part.mean) for part in surveys}) > 1:
@@ -161,42 +154,38 @@ def _with_people(
 
     The provenance then counts the names that were merged, and the recordings without one.
     """
-    _refuse_mixed_numbers([part.kind for part in surveys])
-    people, names = table.scratch.count_different(_kind_of_names(table), "person", "spelling")
-    columns = {*table.file.schema_arrow.names}
-    if "subject" not in columns or table.nobody_is_named:
-        counts = Identities(None, None, Nameless(people, people)).counts
-        return replace(table, provenance=with_counts(table.provenance, counts)), sample, people
-
-    merged = Merged(names=names - people)
-    recordings = sum(part.nameless for part in surveys)
-    if recordings:
-        people -= 1  # their rows were counted as one person, which may have a name
-        if "trace" in columns:
+    people, names = table.scratch.count_different("names", "person", "spelling")
+    columns = table.file.schema_arrow.names
+    if "subject" in columns and not table.nobody_is_named:
+        recordings = sum(part.nameless for part in surveys)
+        if recordings and "trace" in columns:
             table, sample, recordings = _named_by_trace(table, sample, step, do_each)
-    nameless = Nameless(recordings, min(recordings, 1))
+        nameless = Nameless(recordings, min(recordings, 1))
+        merged = Merged(names=names - people)
+        people += nameless.subjects
+    else:  # each recording counts as a person
+        nameless = Nameless(people, people)
+        merged = Merged()
 
     warn_of_merged(table.folder, merged)
     counts = Identities(None, None, nameless, merged).counts
-    table = replace(table, provenance=with_counts(table.provenance, counts))
-    return table, sample, people + nameless.subjects
+    return replace(table, provenance=with_counts(table.provenance, counts)), sample, people
 
 
-def _refuse_mixed_numbers(kinds: Sequence[str]) -> None:
-    """Refuse whole numbers so long that in parts with fractions they are other ones."""
-    if {LONG, "f"} <= {*kinds}:
-        raise BadInput(
-            f"parts write people in several ways, as long numbers and as fractions: "
-            f"{ONE_EXTRACTION}"
-        )
+def read_traces(table: PartsTable, number: int) -> None:
+    """Write the rows of a part without a name, and the first with one of each trace, by trace."""
+    with table.file.part(number) as part:
+        row = part.row_numbers
+        people = table.people(part)
+        column = written_column(part.where, part, "trace")
+        assert column is not None
+        trace = people_of_recordings(column, row).person
 
-
-class TracesSettled(NamedTuple):
-    """What is found of the traces of a bucket, of which some rows have no name."""
-
-    sampled: Ints  # rows of the sample that have a name by their trace
-    person: Hashes  # the person of each of these
-    nameless: int  # traces of which no row has a name
+    named = np.flatnonzero(~people.missing)
+    first_named = named[np.unique(trace[named], return_index=True)[1]]
+    kept = np.append(np.flatnonzero(people.missing), first_named)
+    rows = pa.table({"trace": trace, "row": row, "person": people.person}).take(pa.array(kept))
+    table.scratch.put("traces", buckets_of_numbers(trace[kept], table.file.n), number, rows)
 
 
 def _named_by_trace(
@@ -206,57 +195,32 @@ def _named_by_trace(
 
     Also return the sample with these persons, and count the traces without any name.
     """
-    parts = range(len(table.file.parts))
-    _refuse_mixed_numbers([*do_each("Reading names", partial(read_traces, table), parts)])
+    parts = table.file.parts
+    first_rows = np.array([part.first_row for part in parts])
+    for _ in do_each("Reading names", partial(read_traces, table), range(len(parts))):
+        pass  # they are in scratch
 
-    person = sample.person.copy()
-    nameless = 0
-    buckets = table.scratch.numbers("traces")
-    for settled in do_each("Comparing names", partial(settle_traces, table, step), buckets):
-        person[settled.sampled // step] = settled.person
-        nameless += settled.nameless
-    return replace(table, is_named_by_trace=True), sample._replace(person=person), nameless
+    sampled_person = sample.person.copy()
+    nameless_traces = 0
+    for number, bucket in enumerate(table.scratch.buckets("traces")):
+        rows = bucket.to_pandas().sort_values("row")
+        is_named = rows["person"] != 0
+        named = rows.loc[is_named, ["trace", "person"]].drop_duplicates("trace")  # by first rows
+        nameless = rows.loc[~is_named, ["trace", "row"]]
+        owned = nameless.merge(named, on="trace")
+        nameless_traces += nameless["trace"].nunique() - owned["trace"].nunique()
 
+        row = owned["row"].to_numpy()
+        person = owned["person"].to_numpy()
+        is_sampled = row % step == 0
+        sampled_person[row[is_sampled] // step] = person[is_sampled]
 
-def read_traces(table: PartsTable, number: int) -> str:
-    """Write the rows of a part without a name, and the first with one of each trace, by trace.
+        # Whoever reads a part finds them by its first row.
+        part = first_rows[np.searchsorted(first_rows, row, side="right") - 1]
+        table.scratch.put("owners", part, number, pa.table({"row": row, "person": person}))
 
-    Return the kind of the column of traces, as in `PeopleOfRows`.
-    """
-    with table.file.part(number) as part:
-        row = np.arange(part.first_row, part.first_row + part.n)
-        people = table.people(part)
-        column = written_column(part.where, part, "trace")
-        assert column is not None
-        trace = people_of_recordings(column, row)
-
-    named = np.flatnonzero(~people.missing)
-    first_named = named[np.unique(trace.person[named], return_index=True)[1]]
-    kept = np.append(np.flatnonzero(people.missing), first_named)
-    columns = {"trace": trace.person, "row": row, "person": people.person}
-    rows = pa.table({name: column[kept] for name, column in columns.items()})
-    bucket = buckets_of_numbers(trace.person[kept], table.file.n)
-    table.scratch.put("traces", bucket, number, rows)
-    return trace.kind
-
-
-def settle_traces(table: PartsTable, step: int, number: int) -> TracesSettled:
-    """Write the persons of rows without a name, part by part, of a bucket of traces."""
-    rows = table.scratch.read("traces", number).to_pandas().sort_values("row")
-    is_named = rows["person"] != 0
-    named = rows.loc[is_named, ["trace", "person"]].drop_duplicates("trace")  # by their first row
-    nameless = rows.loc[~is_named, ["trace", "row"]]
-    owned = nameless.merge(named, on="trace")
-
-    row = owned["row"].to_numpy()
-    person = owned["person"].to_numpy()
-    first_rows = np.array([part.first_row for part in table.file.parts])
-    part = first_rows[np.searchsorted(first_rows, row, side="right") - 1]
-    table.scratch.put("owners", part, number, pa.table({"row": row, "person": person}))
-
-    is_sampled = row % step == 0
-    without = nameless["trace"].nunique() - owned["trace"].nunique()
-    return TracesSettled(row[is_sampled], person[is_sampled], without)
+    sample = sample._replace(person=sampled_person)
+    return replace(table, is_named_by_trace=True), sample, nameless_traces
 
 
 def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
