@@ -14,6 +14,8 @@ from trajanon.extract.points import Points
 from trajanon.extract.points_dropped import too_fast
 from trajanon.trajectories.geodesy import metres_between
 
+_STAY = 300.0  # seconds near one place that make a stop, even if longer pauses are allowed
+
 
 def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
     """Mark the points after a pause, else after a long hop, else after one that is too fast."""
@@ -52,9 +54,6 @@ def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     counts["cuts at impossible speeds"] += int(fast.sum())
 
     return points.cut(pause | far | fast)
-
-
-_STAY = 300.0  # seconds near one place that make a stop, even if longer pauses are allowed
 
 
 def longest_stop(rules: Rules) -> float:

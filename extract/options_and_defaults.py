@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from trajanon.common.declared_options import Checked, option, with_help
+from trajanon.common.declared_options import Checked, option, whole_number, with_help
 from trajanon.common.errors import BadInput
 
 Limit = float | Literal["auto"] | None  # found from the data if it is "auto"; None for no limit
@@ -160,8 +160,25 @@ class SourceOptions:
     def __post_init__(self) -> None:
         if self.untimed not in ("accept", "reject"):
             raise BadInput(f"`untimed` must be accept or reject (got {self.untimed!r})")
-        if self.jobs < 1:
-            raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
+        for name in ("jobs", "max_pages"):
+            value = getattr(self, name)
+            number = whole_number(value)
+            if number is None:
+                raise BadInput(f"`{name}` must be a whole number (got {value!r})")
+            if number < 1:
+                raise BadInput(f"`{name}` must be at least 1 (got {number})")
+        _refuse_other_columns(self.columns)
+
+
+def _refuse_other_columns(columns: object) -> None:
+    """Refuse columns that are no names by role."""
+    if columns is None:
+        return
+    if not isinstance(columns, Mapping):
+        raise BadInput(f"`columns` must be names by role: {{'id': 'ride'}} (got {columns!r})")
+    for role, name in columns.items():
+        if not isinstance(name, str):
+            raise BadInput(f"`columns` must name {role} by a text (got {name!r})")
 
 
 class ExtractKeywords(TypedDict, total=False):

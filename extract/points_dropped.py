@@ -111,8 +111,8 @@ def average_equal_times(points: Points) -> Points:
     size = np.diff(first, append=len(points))
 
     def mean(degrees: Floats) -> Floats:
-        # Of differences from the first value of each time, so that no digits are lost. At the 180th
-        # meridian longitudes jump by 360; latitudes never differ by more than 180.
+        # Of differences from the first value of each time, so that no digits are lost. At the
+        # antimeridian longitudes jump by 360; latitudes never differ by more than 180.
         differences = wrapped(degrees - np.repeat(degrees[first], size))
         return wrapped(degrees[first] + np.add.reduceat(differences, first) / size)
 

@@ -105,21 +105,21 @@ class Circles:
     def __init__(self, radius: Radius, key: bytes, *, share_within: float = 0.0) -> None:
         """Start without a place.
 
-        Within ``share_within`` metres, two centres lie off their places by the same way: two ways
-        drawn for one home would show more of it. Of one person only: where people share ways,
-        whoever knows one place finds those of the others.
+        Within ``share_within`` metres, two centres are shifted alike: two shifts drawn for one home
+        would show more of it. Of one person only: where people share shifts, whoever knows one
+        place finds those of the others.
         """
         self.radius = radius
         self.key = key
         self.share_within = share_within
         self.places: list[list[float]] = []  # latitude and longitude of the first place in each
         self._places_in_metres: list[list[float]] = []  # the same in space
-        self._ways: list[complex] = []  # from place to centre: metres east, imaginary north
+        self._shifts: list[complex] = []  # from place to centre: metres east, imaginary north
         self._circles_of_cube: dict[tuple[int, ...], list[int]] = {}  # cubes of a place's width
 
     def numbers_of(self, places: Floats) -> Ints:
         """Return the number of each place's circle, (n,); places are in degrees, (n, 2)."""
-        in_metres = in_space(places, EQUATOR)  # a chord is as good as the way
+        in_metres = in_space(places, EQUATOR)  # so near, straight through the Earth is as good
         cubes = (in_metres // self.radius.width).astype(np.int64)
 
         # What is drawn depends on the cell. Half a place's width: no two circles are in one cell,
@@ -134,7 +134,7 @@ class Circles:
             if near:
                 continue
 
-            self._ways.append(self._way(place_in_metres, cell_number))
+            self._shifts.append(self._shift(place_in_metres, cell_number))
             self._circles_of_cube.setdefault(cube, []).append(len(self.places))
             self.places.append(place)
             self._places_in_metres.append(place_in_metres)
@@ -143,9 +143,9 @@ class Circles:
     def centres(self, numbers: Ints) -> Floats:
         """Return latitude and longitude of the centres of circles, (n, 2)."""
         places = np.array([self.places[number] for number in numbers]).reshape(-1, 2)
-        way = np.array([self._ways[number] for number in numbers], complex)
+        shift = np.array([self._shifts[number] for number in numbers], complex)
         metres_north, metres_east = radii(np.radians(places[:, 0]))  # of a radian
-        radians = np.column_stack([way.imag / metres_north, way.real / metres_east])
+        radians = np.column_stack([shift.imag / metres_north, shift.real / metres_east])
         return places + np.degrees(radians)
 
     def _near(self, in_metres: list[float], cube: tuple[int, ...]) -> list[int]:
@@ -157,12 +157,12 @@ class Circles:
             if dist(in_metres, self._places_in_metres[number]) <= self.radius.width
         ]
 
-    def _way(self, in_metres: list[float], cell: int) -> complex:
-        """Return the way to a centre: the nearest neighbour's, or one drawn evenly over a disc."""
+    def _shift(self, in_metres: list[float], cell: int) -> complex:
+        """Return a centre's shift: the nearest neighbour's, or one drawn evenly over a disc."""
         if self.share_within and self.places:
             away = [dist(in_metres, neighbour) for neighbour in self._places_in_metres]
             if min(away) <= self.share_within:
-                return self._ways[away.index(min(away))]
+                return self._shifts[away.index(min(away))]
 
         # Two numbers of 64 bits; `person` keeps them apart from all else that the key draws.
         digest = blake2b(
@@ -176,7 +176,7 @@ class Circles:
 
 
 def circles_of_ends(rules: Rules, key: bytes) -> Circles:
-    """Start the circles of an extraction; many people's, so that no two share a way.
+    """Start the circles of an extraction; many people's, so that no two are shifted alike.
 
     A circle has two and a half times the radius asked for: all within the radius is cut out, all
     beyond four times it stays.
@@ -234,7 +234,7 @@ def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
 def zone_centres(
     points: Points, rules: Rules, radius: Radius, places: Floats, key: bytes
 ) -> Floats:
-    """Draw the centres of circles that hide ends of tracks, where they stay again, and places.
+    """Draw the centres of circles that hide ends of tracks, repeated stays, and further places.
 
     Parameters
     ----------

@@ -64,8 +64,8 @@ class Reading:
         """Warn of what was found, by the sentence of its kind.
 
         With a count, that is added to the counter of the same name; a count of 0 warns of nothing.
-        It is warned once of a thing, though many files have it, and of ten things of a kind, as
-        `Notices` does.
+        Each thing is warned of once, though many files have it, and at most ten things of a kind
+        are, as `Notices` does.
         """
         if count:
             self.counts[kind] += count

@@ -311,8 +311,15 @@ def _as_texts(values: pd.Series) -> pd.Series:
         return values
     if pd.api.types.is_timedelta64_dtype(values):
         return (pd.Timestamp(0) + values).dt.strftime("%H:%M:%S.%f")
-    is_whole = pd.api.types.is_float_dtype(values) and (values.dropna() % 1.0 == 0.0).all()
-    return (values.astype("Int64") if is_whole else values).astype("string")
+    texts = values.astype("string")
+    if not pd.api.types.is_float_dtype(values):
+        return texts
+
+    # A number beyond 64 bits is no time, and stays as it is.
+    may_be_whole = values.where(values.abs() < 2.0**63)
+    if not (may_be_whole.dropna() % 1.0 == 0.0).all():
+        return texts
+    return may_be_whole.astype("Int64").astype("string").fillna(texts)
 
 
 def _as_pandas_reads(texts: pd.Series) -> pd.Series:

@@ -96,6 +96,8 @@ def number(value: object) -> float:
         return math.nan
     if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
         value = value.replace(",", ".")
+    if isinstance(value, str) and "_" in value:  # which Python alone takes for a number
+        return math.nan
     try:
         return float(value)
     except (ValueError, OverflowError):

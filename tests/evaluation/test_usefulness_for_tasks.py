@@ -87,3 +87,16 @@ def test_a_trip_takes_the_usual_time_where_nobody_was_released() -> None:
     error = task_errors(both, elsewhere)["travel times"]
     assert error is not None
     assert error.value == pytest.approx(0.5, rel=1e-3)
+
+
+def test_drives_without_times_change_no_speed_and_no_hour() -> None:
+    before = drives(3)
+    assert before.times is not None
+    points = np.concatenate([before.points, before.points])
+    times = np.concatenate([before.times, np.full(before.times.shape, np.nan)])
+    after = ReleasedLines(points, np.ones(24, np.int64), times)
+    errors = task_errors(before, after)
+    for task in ("speeds", "travel times", "hours"):
+        error = errors[task]
+        assert error is not None
+        assert error.value == pytest.approx(0.0, abs=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from trajanon.common.errors import BadInput
-from trajanon.extract.options_and_defaults import Rules
+from trajanon.extract.options_and_defaults import Rules, SourceOptions
 
 
 def test_what_has_a_spacing_is_a_window() -> None:
@@ -41,3 +41,22 @@ def test_rules_that_make_no_sense_are_refused(given: dict[str, Any], says: str) 
     with pytest.raises(BadInput) as refused:
         Rules(**given)
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"jobs": "2"}, "`jobs` must be a whole number (got '2')"),
+        ({"jobs": 2.5}, "`jobs` must be a whole number (got 2.5)"),
+        ({"jobs": math.nan}, "`jobs` must be a whole number (got nan)"),
+        ({"jobs": 0}, "`jobs` must be at least 1 (got 0)"),
+        ({"max_pages": 0}, "`max_pages` must be at least 1 (got 0)"),
+        ({"columns": "id=a"}, "`columns` must be names by role: {'id': 'ride'} (got 'id=a')"),
+        ({"columns": {"id": None}}, "`columns` must name id by a text (got None)"),
+        ({"columns": {"id": ["a"]}}, "`columns` must name id by a text (got ['a'])"),
+    ],
+)
+def test_what_sources_cannot_be_read_by_is_refused(options: Any, words: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        SourceOptions(**options)
+    assert str(refused.value) == words

@@ -98,7 +98,7 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     ("lon", "mean"),
     [((179.75, -179.75), 180.0), ((-179.5, 179.75), -179.875), ((179.5, -179.75), 179.875)],
 )
-def test_averages_at_the_180th_meridian_lie_there(lon: tuple[float, float], mean: float) -> None:
+def test_averages_at_the_antimeridian_lie_on_it(lon: tuple[float, float], mean: float) -> None:
     recorded = points(trace([(1.0, east) for east in lon], [7.0, 7.0]))
     assert places(points_dropped.average_equal_times(recorded)) == [(1.0, mean)]
 

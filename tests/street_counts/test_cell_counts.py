@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import mapbox_vector_tile
 import numpy as np
@@ -68,7 +69,8 @@ def test_what_two_maps_differ_by_is_whole_lines_of_k_people(seed: int, metres: f
 
 
 def test_a_grid_that_is_none_is_refused() -> None:
-    for grid in (1.0, np.nan, 1e6, "h3:99", "h4:1", "h3"):
+    grids: list[Any] = [1.0, np.nan, 1e6, "h3:99", "h4:1", "h3", "500", None, True]
+    for grid in grids:
         with pytest.raises(BadInput, match="cells are"):
             cell_counts(lines(), grid)
 
@@ -101,3 +103,27 @@ def test_tiles_that_no_page_should_ask_for_are_refused(
     monkeypatch.setattr(heat_tiles, "_LARGEST", 1_000)
     with pytest.raises(BadInput, match="use wider cells than 200 m"):
         write_heat_tiles(tmp_path / "large.pmtiles", lines(), 200.0)
+
+
+ACROSS = ReleasedLines(
+    np.array([[[-16.5, 179.99], [-16.5, -179.99]], [[-16.5, -179.99], [-16.5, 179.99]]]),
+    np.array([4, 4]),
+)
+"""Two lines over the antimeridian, there and back."""
+
+
+def test_cells_at_the_antimeridian_are_the_same_from_both_sides() -> None:
+    counted = cell_counts(ACROSS, 500.0)
+    assert set(counted["trips"]) == {8}
+    assert len(counted) == 6
+
+
+@pytest.mark.parametrize("lat", [-16.5, 89.0])
+def test_tiles_end_at_the_edges_of_the_map(tmp_path: Path, lat: float) -> None:
+    points = ACROSS.points.copy()
+    points[..., 0] = lat
+    write_heat_tiles(tmp_path / "x.pmtiles", ReleasedLines(points, ACROSS.trips), 500.0)
+    with (tmp_path / "x.pmtiles").open("rb") as file:
+        tiles = [tile for tile, _ in all_tiles(Reader(MmapSource(file)).get_bytes)]
+    assert tiles
+    assert all(0 <= place < 2**zoom for zoom, *places in tiles for place in places)

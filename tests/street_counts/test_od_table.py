@@ -4,6 +4,7 @@ from pathlib import Path
 
 import geopandas
 import numpy as np
+import pandas as pd
 import pytest
 import shapely
 
@@ -79,6 +80,10 @@ def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:
         (town().set_geometry(town().boundary), "zones must be polygons"),
         (town().set_crs(None, allow_override=True), "zones have no reference system"),
         (town(name=["a", "b", "a"]), "several zones have the same name: a"),
+        (town().geometry, r"metres, or polygons in a GeoDataFrame \(got a GeoSeries\)"),
+        ("1000", r"metres, or polygons in a GeoDataFrame \(got a str\)"),
+        (True, r"metres, or polygons in a GeoDataFrame \(got a bool\)"),
+        (geopandas.GeoDataFrame({"name": ["a"]}), "zones have no geometries"),
     ):
         with pytest.raises(BadInput, match=says):
             flows(zones)
@@ -87,3 +92,16 @@ def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:
         read_shapes(tmp_path / "zones.geojson", "zones", attributes=True)
     town().to_parquet(tmp_path / "zones.parquet")
     assert len(read_shapes(tmp_path / "zones.parquet", "zones", attributes=True)) == 3
+
+
+def test_metres_may_be_of_numpy() -> None:
+    assert flows(int(1e3)) == flows(np.int64(1_000)) == flows(1_000.0)
+
+
+def test_an_empty_zone_moves_no_other() -> None:
+    named = town(name=["a", "b", "c"])
+    empty = named.iloc[:1].set_geometry([shapely.Polygon()]).assign(name="empty")
+    lines = ReleasedLines(ENDS, TRIPS)
+    expected = trajanon.zone_flows(lines, named)
+    found = trajanon.zone_flows(lines, pd.concat([empty, named]))
+    assert found.to_wkt().equals(expected.to_wkt())

@@ -200,7 +200,7 @@ def test_two_crossings_at_one_place_delay_nobody(tmp_path: Path) -> None:
     np.testing.assert_allclose(speeds, 3.6 * 960.0 / 120.0, rtol=0.01)
 
 
-def test_a_street_over_the_180th_meridian_goes_straight_on(tmp_path: Path) -> None:
+def test_a_street_over_the_antimeridian_goes_straight_on(tmp_path: Path) -> None:
     osm = OsmFile()
     lon = [179.99, 179.998, -179.995, -179.99]
     nodes = osm.nodes([(0.0, east) for east in lon])

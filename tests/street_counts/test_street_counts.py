@@ -142,6 +142,23 @@ def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
     assert len(streets(timed, roads, parts=day_parts("0-7"))) == 0
 
 
+@pytest.mark.parametrize("clock", [DAY, None])
+def test_a_line_without_times_counts_and_changes_no_speed(
+    roads: RoadsToFollow, clock: Clock | None
+) -> None:
+    way = east(50, 1_950, 30)
+    times = 28_200.0 + np.linspace(0, 1_200.0, 30)
+    alone = streets(ReleasedLines(way[None], np.array([4]), times[None], clock), roads)
+    both = ReleasedLines(
+        np.stack([way, way]), np.array([4, 8]), np.stack([times, np.full(30, np.nan)]), clock
+    )
+    found = streets(both, roads)
+    assert found.trips.tolist() == [12, 12]
+    assert found.speed_kmh.tolist() == alone.speed_kmh.tolist()
+    if clock is not None:
+        assert set(streets(both, roads, parts=day_parts("7-9")).trips) == {4}
+
+
 def test_parts_of_the_day_need_hours(roads: RoadsToFollow) -> None:
     with pytest.raises(BadInput, match="this release has no hours"):
         streets(lines(east(50, 1_950)), roads, parts=day_parts("7-9"))

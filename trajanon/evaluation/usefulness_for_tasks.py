@@ -141,7 +141,8 @@ def _in_cells(lines: ReleasedLines) -> Traffic:
     if lines.clock is not None:
         seconds_a_metre = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), _LEAST)
         seconds = metres * seconds_a_metre[:, None]
-    hops["metres"] = metres.ravel() * hops.trips
+    # Metres of a line without times make no speed.
+    hops["metres"] = np.where(np.isnan(seconds), 0.0, metres).ravel() * hops.trips
     hops["seconds"] = seconds.ravel() * hops.trips
     sums = hops.groupby("cell")[["metres", "seconds"]].sum()
     return Traffic(trips, sums.metres / sums.seconds.where(sums.seconds > 0.0))
@@ -153,15 +154,16 @@ def _od_pairs(lines: ReleasedLines, cell: float) -> Ints:
 
 
 def _departures(lines: ReleasedLines) -> Ints:
-    """Number the cell, and the hour, where each trip begins, (trips, 2)."""
+    """Number the cell, and the hour, where each trip with times begins, (trips, 2)."""
     assert lines.times is not None
-    departure = lines.times[:, 0]
+    is_timed = np.isfinite(lines.times[:, 0])
+    departure = lines.times[is_timed, 0]
     if lines.clock is None:
         hour = (departure % DAY // HOUR).astype(np.int64)
     else:
         hour = lines.clock.hour(departure)
-    starts = np.column_stack([cells(lines.points[:, 0], CELL_OF_DEPARTURES), hour])
-    return np.repeat(starts, lines.trips, axis=0)
+    starts = np.column_stack([cells(lines.points[is_timed, 0], CELL_OF_DEPARTURES), hour])
+    return np.repeat(starts, lines.trips[is_timed], axis=0)
 
 
 def _flow_error(before: Ints, after: Ints) -> Estimate:

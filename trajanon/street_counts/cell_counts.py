@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -91,12 +92,12 @@ def cell_counts(
 
 def _h3_resolution(grid: float | str) -> int | None:
     """Return the resolution of H3's cells, or None for squares; refuse a grid that is neither."""
-    if not isinstance(grid, str):
+    if isinstance(grid, Real) and not isinstance(grid, bool):
         if not _FINEST <= grid <= _COARSEST:
             raise BadInput(f"cells are {_FINEST:g} to {_COARSEST:,.0f} metres wide (got {grid:g})")
         return None
 
-    family, _, resolution = grid.partition(":")
+    family, _, resolution = grid.partition(":") if isinstance(grid, str) else ("", "", "")
     if family != "h3" or not resolution.isdecimal() or int(resolution) > _H3_FINEST:
         raise BadInput(f"cells are metres, or h3:0 to h3:{_H3_FINEST} (got {grid!r})")
     return int(resolution)
@@ -122,6 +123,7 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
     degrees = end - start
     degrees[:, 1] = wrapped(degrees[:, 1])
     place = start[hop] + share_of_hop[:, None] * degrees[hop]
+    place[:, 1] = wrapped(place[:, 1])
     line, point = np.divmod(hop, m - 1)
     # The end of a hop is still on it, not on the next one: the last has none.
     return line, place, point + np.minimum(share_of_hop, 1.0 - 1e-9)

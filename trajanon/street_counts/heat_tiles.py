@@ -89,10 +89,12 @@ def _features_by_tile(
     for shape, trips in zip(table.geometry, table.trips.tolist(), strict=True):
         on_map = shapely.transform(shape, _mercator)
         feature: dict[str, object] = {"geometry": on_map, "properties": {"trips": trips}}
-        # A cell lies in each tile that it touches.
-        west, top, east, bottom = on_map.bounds
-        for column in range(int(west * 2**zoom), int(east * 2**zoom) + 1):
-            for row in range(int(top * 2**zoom), int(bottom * 2**zoom) + 1):
+        # A cell lies in each tile that it touches. At the antimeridian, or near a pole, a part of
+        # it may lie off the map.
+        first_tile_and_last = (np.array(on_map.bounds) * 2**zoom).astype(int)
+        left, top, right, bottom = first_tile_and_last.clip(0, 2**zoom - 1).tolist()
+        for column in range(left, right + 1):
+            for row in range(top, bottom + 1):
                 features[column, row].append(feature)
     return sorted(features.items())
 

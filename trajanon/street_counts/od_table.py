@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -78,10 +79,13 @@ def zone_flows(
     """
     lines = lines_to_count(release)
     first_and_last = lines.points[:, [0, -1]]
-    if isinstance(zones, int | float):
-        ends = _ends_in_cells(first_and_last, zones)
-    else:
+    if isinstance(zones, GeoDataFrame):
         ends = _ends_in_polygons(first_and_last, zones)
+    elif isinstance(zones, Real) and not isinstance(zones, bool):
+        ends = _ends_in_cells(first_and_last, float(zones))
+    else:
+        kind = type(zones).__name__
+        raise BadInput(f"zones are metres, or polygons in a GeoDataFrame (got a {kind})")
 
     parts = tuple(parts)
     departure = np.zeros(len(ends.zone)) if lines.times is None else lines.times[:, 0]
@@ -110,6 +114,8 @@ def _ends_in_cells(points: Floats, metres: float) -> _ZonesOfEnds:
 
 def _ends_in_polygons(points: Floats, zones: GeoDataFrame) -> _ZonesOfEnds:
     """Find the polygons of the ends of lines, (n, 2, 2); of several that hold an end, the first."""
+    if zones.active_geometry_name is None:
+        raise BadInput("zones have no geometries: set them, such as zones.set_geometry('polygon')")
     if zones.crs is None:
         raise BadInput("zones have no reference system: set one, such as zones.set_crs(4326)")
     zones = zones.to_crs("EPSG:4326")
@@ -130,5 +136,9 @@ def _ends_in_polygons(points: Floats, zones: GeoDataFrame) -> _ZonesOfEnds:
     first = pd.Series(polygon).groupby(end).min()
     zone = first.reindex(range(len(ends)), fill_value=-1).to_numpy()
 
-    middles = shapely.get_coordinates(shapely.point_on_surface(polygons))[:, ::-1]
+    # An empty polygon has no end within, and no middle: NaN.
+    has_middle = ~shapely.is_empty(polygons)
+    middles = np.full((len(polygons), 2), np.nan)
+    on_polygons = shapely.point_on_surface(polygons[has_middle])
+    middles[has_middle] = shapely.get_coordinates(on_polygons)[:, ::-1]
     return _ZonesOfEnds(zone.reshape(points.shape[:2]), names, middles)

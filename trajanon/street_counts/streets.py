@@ -128,9 +128,12 @@ def count_on_streets(
         in_batch = counts_of(passed, batch)
         trips_counted += in_batch.trips_counted
 
-        # Metres and seconds of all trips together, also of those that go too short a way to count.
-        driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * ways.metres})
-        driven["seconds"] = trips * _seconds_on_streets(batch, ways)
+        # Metres and seconds of all trips with times together, also of those that go too short a way
+        # to count.
+        seconds = _seconds_on_streets(batch, ways)
+        metres = np.where(np.isnan(seconds), 0.0, ways.metres)
+        driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * metres})
+        driven["seconds"] = trips * seconds
         sums = driven.groupby(street_and_part, as_index=False).sum()
         tables.append(in_batch.table.merge(sums, on=street_and_part))
 

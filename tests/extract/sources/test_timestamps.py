@@ -266,3 +266,20 @@ def test_a_stamp_of_fourteen_digits_is_read_and_that_is_said(
     assert times(tmp_path, "20230513080000", "20230513080020") == [EIGHT, EIGHT + 20.0]
     (message,) = caplog.messages
     assert message.endswith("points.csv has times such as 20230513080000: read as YYYYMMDDhhmmss")
+
+
+@pytest.mark.parametrize("beyond", [1e20, -1e300, np.inf])
+def test_one_number_beyond_all_days_costs_one_time(tmp_path: Path, beyond: float) -> None:
+    """A placeholder, as programs write it into columns of floats."""
+    days = [20_230_513.0] * 4 + [beyond]
+    rows = {"id": "a", "lat": np.arange(5.0), "lon": 2.0, "date": days, "time": "08:00:00"}
+    pd.DataFrame(rows).to_parquet(tmp_path / "points.parquet")
+    (found,) = read(tmp_path / "points.parquet")
+    np.testing.assert_array_equal(found.time, [EIGHT] * 4 + [np.nan])
+
+
+def test_numbers_beyond_all_times_are_refused(tmp_path: Path) -> None:
+    rows = {"id": "a", "lat": np.arange(5.0), "lon": 2.0, "time": 1e300}
+    pd.DataFrame(rows).to_parquet(tmp_path / "points.parquet")
+    with pytest.raises(BadInput, match=r"such as 1e\+300, are numbers of no known clock"):
+        read(tmp_path / "points.parquet")

@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED_PIECES, is_cloud, without_unordered
+from trajanon.extract.sources.trace_pieces import (
+    CLOUD,
+    UNTIMED_PIECES,
+    is_cloud,
+    number,
+    without_unordered,
+)
 from trajanon.extract.trace import Trace
 
 
@@ -57,3 +63,9 @@ def test_untimed_traces_are_rejected_when_asked() -> None:
     names, counts = left([switchbacks(30), timed], "reject")
     assert names == ["b"]
     assert counts == {UNTIMED_PIECES: 30}
+
+
+def test_only_what_xml_and_json_take_for_a_number_is_one() -> None:
+    written = ["4.5", " 4.5 ", "4,5", 4.5, "1_000", "0x10", "4,5,6", "", None, True, 10**400]
+    numbers = [number(value) for value in written]
+    np.testing.assert_array_equal(numbers, [4.5] * 4 + [np.nan] * 7)
