@@ -19,10 +19,10 @@ from trajanon.cli.options import COMMAND_NAMES, GroupedCommand
 from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
 from trajanon.cli.streets_command import streets
-from trajanon.cli.studio_command import studio
 from trajanon.cli.table_commands import bound, microaggregate
 from trajanon.cli.trim_command import trim
 from trajanon.common.glibc_memory import share_a_heap
+from trajanon.studio.studio_command import studio
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
