@@ -75,7 +75,7 @@ def _file(path: Path, reading: Reading) -> SourceFile | None:
     try:
         size = path.stat().st_size
     except FileNotFoundError as error:
-        raise FileProblem(f"there is no file or folder {path}; name one, or osm-api") from error
+        raise FileProblem(f"there is no file or folder {path}: look at its name") from error
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}") from error
     kind = format_of(regular(path), reading)

@@ -26,7 +26,7 @@ from commands import Run, names
         (["-k", "4", "--distinct-ends", "5"], "--distinct-ends must be at most k"),
         (["-k", "4", "--out", "a"], "choose one of .parquet, .gpkg, .geojson"),
         (["-k", "4", "--out", "a.txt"], "a.txt does not end like a release"),
-        (["none.parquet", "-k", "4"], "there is no none.parquet; make it with: trajan"),
+        (["none.parquet", "-k", "4"], "make it with: trajanon extract TRACKS --out none.p"),
         (["folder.csv", "-k", "4", "--out", "a.csv"], "folder.csv"),
         (
             ["damaged.parquet", "-k", "4"],
@@ -34,6 +34,7 @@ from commands import Run, names
         ),
         (["table.parquet", "-k", "4"], "table.parquet"),
         (["tracks.csv", "-k", "4"], "make one with trajanon extract tracks.csv"),
+        (["page.gpx.gz", "-k", "4"], "make one with trajanon extract page.gpx.gz"),
         (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
     ],
 )
@@ -42,6 +43,7 @@ def test_anonymize_refuses_in_one_sentence(
 ) -> None:
     (here / "folder.csv").mkdir()
     (here / "tracks.csv").write_text("id,lat,lon\n")
+    (here / "page.gpx.gz").touch()
     (here / "damaged.parquet").write_bytes((here / "trajectories.parquet").read_bytes()[:-99])
     pd.DataFrame({"lat": [1.0], "lon": [2.0]}).to_parquet(here / "table.parquet")
     release = (here / "anonymized.parquet").read_bytes()

@@ -99,7 +99,10 @@ def test_a_file_name_that_is_no_text_is_read_all_the_same(run: Run, tmp_path: Pa
 
 
 def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None:
-    assert "make it with: trajanon extract --bbox madrid" in run("anonymize", "-k", 4).sentence
+    assert (
+        "look at its name, or make it with: trajanon extract TRACKS --out trajectories.parquet"
+        in run("anonymize", "-k", 4).sentence
+    )
     assert "make it with: trajanon anonymize -k 4" in run("check", "-k", 4).sentence
     assert "make it with: trajanon" in run("map").sentence
     assert "make it with: trajanon anonymize -k 4" in run("map", "--view", "public").sentence

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from evaluations import Evaluated, evaluated, released
 from plain import PUBLISHED
@@ -165,5 +166,8 @@ def test_strangers_are_refused() -> None:
         (Trajectories(toy().points[:, :2]), release),
     ]
     for originals, lines in strangers:
-        with pytest.raises(BadInput, match="do not belong together"):
+        with pytest.raises(BadInput, match="do not belong together: give all three of one run"):
             trajanon.evaluate(originals, lines, report)
+    frame: Any = pd.DataFrame({"lat": [40.0], "lon": [2.0]})
+    with pytest.raises(BadInput, match=r"not a DataFrame: anonymize what cut\(from_f"):
+        trajanon.evaluate(frame, release, report)

@@ -156,7 +156,8 @@ def test_parts_may_be_empty_or_hidden(tmp_path: Path) -> None:
     assert len(set(whole.subject.tolist())) == 3
     for path in tmp_path.glob("[abc].parquet"):
         path.unlink()
-    with pytest.raises(FileProblem, match="has no parts with trajectories; make some with"):
+    way_out = f"make trajectories.parquet with: trajanon extract {tmp_path}"
+    with pytest.raises(FileProblem, match=way_out):
         read_trajectories(tmp_path)
 
 

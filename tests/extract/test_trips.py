@@ -206,8 +206,8 @@ _WAY = np.arange(0, 3_001, 100.0).tolist()
 @pytest.mark.parametrize(
     ("recorded", "more", "says"),
     [
-        (east(_WAY, np.zeros(31).tolist()), {}, "give finer times"),
-        (east([0], [0]), {}, "(1 of 1); raise `max_pause`"),
+        (east(_WAY, np.zeros(31).tolist()), {}, "or give finer times"),
+        (east([0], [0]), {}, "(1 of 1); a trip needs two points: raise `max_pause`"),
         (east(_WAY, (400.0 * np.arange(31)).tolist()), {}, "raise `max_pause`"),
         (east([0, 200], [0, 10]), {}, "1 shorter than 500 m; lower `min_l"),
         (east([0, 2_500, 2_600], [0, 90, 99]), {}, "1 with a gap; raise `max_gap`"),

@@ -53,7 +53,7 @@ def test_a_damaged_report_is_one_sentence(run: Run, here: Path, text: str) -> No
 
 
 def test_files_of_different_releases_are_one_sentence(run: Run, here: Path) -> None:
-    says, report = "do not belong together: run trajanon anonymize again", "anonymized.report.json"
+    says, report = "do not belong together: give all three of one run", "anonymized.report.json"
     text = (here / report).read_bytes()
     assert run("anonymize", "-k", 7, *FAST).code == 0
     (here / report).write_bytes(text)

@@ -309,6 +309,13 @@ def test_all_who_are_asked_agree(
         assert str(escape(answer)) in page
 
 
+def test_plain_means_are_not_made_again_by_the_same_command() -> None:
+    stop = trajanon.anonymize(toy(people=1), 2, as_published=True).verdict
+    assert stop is not None
+    assert stop.kind == "stop"
+    assert [finding.remedy is None for finding in stop.findings] == [False, True]
+
+
 def test_the_screen_of_anonymize_is_short(run: Run, tmp_path: Path) -> None:
     write_trajectories(tmp_path / "trajectories.parquet", pairs())
     lines = run("anonymize", "-k", "2", *FAST).out.splitlines()

@@ -213,8 +213,8 @@ def parquet_of(
 
     if schema is None:
         raise FileProblem(
-            f"{place} has no parts with trajectories; make some with: trajanon extract "
-            "--partition 100000"
+            f"{place} has no parts with trajectories; if it holds traces, make "
+            f"trajectories.parquet with: trajanon extract {place}"
         )
     with arrow.reading(place):
         yield ParquetParts(

@@ -31,7 +31,8 @@ from trajanon.trajectories.trajectories import HOPS, Trajectories
 ROWS_PER_COPY = 5_000
 """Rows that are read at one time, with their tracks, where a few of them are copied."""
 
-_TRACE_SUFFIXES = (".csv", ".gpx", ".geojson", ".gpkg")  # given by mistake for trajectories
+# What is given by mistake for trajectories.
+_TRACE_SUFFIXES = frozenset({".csv", ".gpx", ".geojson", ".gpkg"})
 
 
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
@@ -284,8 +285,11 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
         return
 
     if isinstance(source, Path) and not source.exists():
-        raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
-    if isinstance(source, Path) and source.suffix.lower() in _TRACE_SUFFIXES:
+        raise FileProblem(
+            f"there is no {path}; look at its name, or make it with: trajanon extract TRACKS "
+            f"--out {path}"
+        )
+    if isinstance(source, Path) and _TRACE_SUFFIXES.intersection(map(str.lower, source.suffixes)):
         raise FileProblem(f"{path} is not a Parquet file: make one with trajanon extract {path}")
 
     with parquet_of(source, check_schema) as file:

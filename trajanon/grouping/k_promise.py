@@ -44,9 +44,14 @@ def check_enough(
         raise TooFewRecords(f"{records} cannot form a group of k = {k}; lower k or add {units}")
 
     if subject_count is not None and subject_count < k:
+        way_out = "lower k or add subjects"
+        if subject_count == 1:
+            way_out = "add subjects"
+            if unit != "record":
+                way_out += "; of one person's tracks, trajanon trim cuts home and work"
         raise TooFewSubjects(
             f"the {records} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
-            f"{k} different ones in each group; lower k or add subjects{_advice_on(nameless)}"
+            f"{k} different ones in each group; {way_out}{_advice_on(nameless)}"
         )
 
 

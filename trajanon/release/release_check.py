@@ -337,8 +337,7 @@ def _moved_twice(
     are = number_of(count, "group is", "groups are")
     return [
         f"{are} also in {earlier_path}, moved by another key or width: both lines together are "
-        "nearer to the members than one, so publish one of the two releases only; with your one "
-        "key it would be the same line"
+        "nearer to the members than one, so publish one of the two releases only"
     ]
 
 

@@ -29,7 +29,12 @@ from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.release_timing import Timing
 from trajanon.trajectories.subjects import Merged
-from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import (
+    FOR_COMPARISON,
+    OSM_ATTRIBUTION,
+    ReleasedTrajectories,
+    Trajectories,
+)
 
 if TYPE_CHECKING:
     from trajanon.release.perturbation import PublicWidths
@@ -37,7 +42,10 @@ if TYPE_CHECKING:
 
 AGAIN = "run trajanon anonymize again"
 
-NOT_TOGETHER = f"these trajectories, release and report do not belong together: {AGAIN}"
+NOT_TOGETHER = (
+    "these trajectories, release and report do not belong together: give all three of one run "
+    "of trajanon anonymize"
+)
 
 
 class Rows(Struct, frozen=True, kw_only=True):
@@ -361,6 +369,11 @@ class Report(Struct, frozen=True, kw_only=True):
 
     def released_of(self, trajectories: Trajectories) -> Trajectories:
         """Return those trajectories, or days of them, that were released."""
+        if not isinstance(trajectories, (Trajectories, ReleasedTrajectories)):
+            raise BadInput(
+                f"pass Trajectories, not a {type(trajectories).__name__}: anonymize what "
+                "cut(from_frame(frame, columns=...), Rules()) of trajanon.extract makes"
+            )
         trajectories = self.days_of(trajectories)[0]
         released = self.released(len(trajectories))
         return trajectories if released.all() else trajectories.take(released)

@@ -199,7 +199,8 @@ def _stops(report: Report) -> Iterator[Finding]:
         len(report.sizes),
         trajectories=sum(size < k for size in report.sizes),
         people=None if people is None else sum(number < k for number in people),
-        remedy=again(report),
+        # What was made as published has its remedy: the same command would make the same groups.
+        remedy=None if report.as_published else again(report),
     )
     if finding is not None:
         yield finding

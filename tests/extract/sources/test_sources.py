@@ -98,7 +98,7 @@ def test_geoparquet_is_read_by_its_geometries_unless_columns_are_named(tmp_path:
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(FileProblem, match="there is no file or folder nowhere"):
+    with pytest.raises(FileProblem, match="there is no file or folder nowhere: look at its"):
         list(traces("nowhere"))
     with pytest.raises(FileProblem, match="holds no file of traces"):
         list(traces(tmp_path))
