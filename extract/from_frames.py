@@ -8,8 +8,16 @@ import pandas as pd
 import shapely
 
 from trajanon.common.arrays import DataFrame
-from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
-from trajanon.extract.options_and_defaults import Rules
+from trajanon.common.columns_read import columns_read
+from trajanon.common.errors import (
+    BadInput,
+    ColumnsUnclear,
+    GuessedWarning,
+    LeftOutWarning,
+    NoTrajectories,
+    warn,
+)
+from trajanon.extract.options_and_defaults import Rules, refuse_other_columns
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.csv_and_parquet import system_of, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
@@ -38,7 +46,10 @@ _PARAMETERS = {"id": "recording", "subject": "subject", "time": "time"}
 
 
 def from_frame(
-    frame: DataFrame, *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
+    frame: DataFrame,
+    *,
+    columns: Mapping[str, str] | None = None,
+    subjects_exact: bool = False,
 ) -> Iterator[Trace]:
     """Read the traces of a GeoDataFrame of points or lines, or of a data frame of points.
 
@@ -85,14 +96,18 @@ def from_frame(
     geometry = _geometry_of(table)
     attributes = pd.DataFrame(table if geometry is None else table.drop(columns=geometry.name))
 
+    refuse_other_columns(columns)
     columns_named = dict(columns or {})
     if "nameless" in columns_named:
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
     if isinstance(table.index, pd.DatetimeIndex):
-        attributes = attributes.assign(DatetimeIndex=table.index)
-        columns_named = {"time": "DatetimeIndex", **columns_named}
+        index_name = str(table.index.name or "DatetimeIndex")
+        if index_name in attributes:
+            index_name = "DatetimeIndex"
+        attributes = attributes.assign(**{index_name: table.index})
+        columns_named = {"time": index_name, **columns_named}
     else:
         for level in table.index.names:
             if level is not None and str(level) not in attributes:
@@ -124,10 +139,13 @@ def from_frame(
         warn(LeftOutWarning(f"left out of the frame, {what}: {count:,}", what))
 
 
-def trips_of(frame: DataFrame, columns: Mapping[str, str]) -> Trajectories:
+def trips_of(
+    frame: DataFrame, columns: Mapping[str, str], *, releases_times: bool = False
+) -> Trajectories:
     """Make a trajectory of each trip of points, or of each line; warn of those left out.
 
-    ``columns`` are the names of those of subject, time and recording, where they are not usual.
+    ``columns`` are the names of those of subject, time and recording, where they are not usual. If
+    times are to be released, times without a zone are warned of.
     """
     for role, name in columns.items():
         if not isinstance(name, str):
@@ -147,14 +165,46 @@ def trips_of(frame: DataFrame, columns: Mapping[str, str]) -> Trajectories:
         parameters = [
             f"`{parameter}`" for role, parameter in _PARAMETERS.items() if role in error.roles
         ]
-        way_out = f"name a column in {' or '.join(parameters)}. " if parameters else ""
-        raise BadInput(f"{error.problem}: {way_out}{_OTHER_LIMITS}") from error
+        way_out = f"name a column in {' or '.join(parameters)}"
+        if coordinates := [role for role in error.roles if role not in _PARAMETERS]:
+            ones = "ones" if len(coordinates) > 1 else "one"
+            way_out = f"rename the right {ones} to {' and '.join(coordinates)}"
+        raise BadInput(f"{error.problem}: {way_out}") from error
+    except NoTrajectories as error:
+        raise NoTrajectories(f"{_by_parameters(str(error))}. {_OTHER_LIMITS}") from error
     except BadInput as error:
-        raise type(error)(f"{error}. {_OTHER_LIMITS}") from error
+        raise type(error)(_by_parameters(str(error))) from error
 
+    if releases_times:
+        _warn_of_no_zone(table, trips)
     if notes := sentences(trips.provenance):
-        warn(LeftOutWarning(" ".join([*notes, f"{_OTHER_LIMITS}."]), "trips"))
+        warn(LeftOutWarning(_by_parameters(" ".join([*notes, f"{_OTHER_LIMITS}."])), "trips"))
     return trips
+
+
+def _by_parameters(sentence: str) -> str:
+    """Name the parameters of `anonymize` where a sentence names roles of `columns`.
+
+    >>> _by_parameters("name another column with `columns` id=...")
+    'name another column with `recording`'
+    """
+    for role, parameter in _PARAMETERS.items():
+        sentence = sentence.replace(f"`columns` {role}=...", f"`{parameter}`")
+    return sentence
+
+
+def _warn_of_no_zone(table: pd.DataFrame, trips: Trajectories) -> None:
+    """Warn of times of a frame that have no zone."""
+    for use in columns_read(trips.provenance):
+        name = use.roles.get("time", "")
+        times = table[name] if name in table else table.index.to_series()
+        has_no_zone = times.dtype.kind == "M" and times.dt.tz is None and "zone" not in use.roles
+        if has_no_zone and "utc" not in name.casefold():
+            sentence = (
+                f"the times {name!r} of {_WHAT} have no time zone and are read as UTC; if they are "
+                "local, set their zone with tz_localize of pandas"
+            )
+            warn(GuessedWarning(sentence, "times without a zone", name))
 
 
 def _with_texts_as_names(table: pd.DataFrame) -> pd.DataFrame:
@@ -228,7 +278,8 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     """
     trajectories = getattr(collection, "trajectories", [collection])
     if not all(hasattr(trajectory, "to_point_gdf") for trajectory in trajectories):
-        raise BadInput(f"a collection of movingpandas is taken, not {type(collection).__name__}")
+        kind = type(collection).__name__
+        raise BadInput(f"from_collection takes a collection of movingpandas, not {kind}")
 
     frames = []
     for number, trajectory in enumerate(trajectories):

@@ -167,10 +167,10 @@ class SourceOptions:
                 raise BadInput(f"`{name}` must be a whole number (got {value!r})")
             if number < 1:
                 raise BadInput(f"`{name}` must be at least 1 (got {number})")
-        _refuse_other_columns(self.columns)
+        refuse_other_columns(self.columns)
 
 
-def _refuse_other_columns(columns: object) -> None:
+def refuse_other_columns(columns: object) -> None:
     """Refuse columns that are no names by role."""
     if columns is None:
         return

@@ -141,7 +141,8 @@ def anonymize(
     if not isinstance(trajectories, Trajectories):
         from trajanon.extract.from_frames import trips_of
 
-        trajectories = trips_of(trajectories, columns_named)
+        releases_times = options.get("times") is not None
+        trajectories = trips_of(trajectories, columns_named, releases_times=releases_times)
         counts: dict[str, int] | None = trajectories.provenance["counts"]
     elif columns_named:
         role = next(iter(columns_named))

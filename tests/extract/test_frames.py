@@ -64,6 +64,18 @@ def test_an_index_of_dates_is_the_time(name: str | None) -> None:
     assert one.time.tolist() == [10, 20, 30, 40]
 
 
+def test_an_index_of_dates_can_be_named_as_a_column() -> None:
+    frame = points(id=["a"] * 4).set_index(TIMES.rename("when"))
+    (one,) = from_frame(frame, columns={"time": "when"})
+    assert one.time.tolist() == [10, 20, 30, 40]
+
+
+def test_columns_are_names_by_role() -> None:
+    columns: Any = "id=ride"
+    with pytest.raises(BadInput, match="`columns` must be names by role"):
+        list(from_frame(points(ride=["a"] * 4), columns=columns))
+
+
 def test_lines_are_traces_with_the_times_beside_them() -> None:
     lines = [shapely.LineString(PLACES[:3]), shapely.LineString(PLACES[2:])]
     frame = geopandas.GeoDataFrame({"ride": ["a", "b"], "time": [[1, 2, 3], None]}, geometry=lines)
@@ -101,7 +113,7 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         (pd.DataFrame({"id": [1]}), "the frame has no column recognised as lat or lon"),
         (geopandas.GeoDataFrame({"id": [1]}), "the frame has no column recognised as lat or lon"),
         (pd.DataFrame({"lat": [], "lon": []}), "the frame has no rows"),
-        ("points.csv", "polars, pyarrow or DuckDB is taken, not str"),
+        ("points.csv", "polars, pyarrow or DuckDB is needed, not str: read the file first"),
         (points(colour="red"), r"the frame has no column recognised as id; .* are colour"),
         (points(id=1).iloc[:0], "the frame holds no points or lines"),
         (points(id=1).set_geometry([shapely.box(0, 0, 1, 1)] * 4), "the frame holds a Polygon"),

@@ -104,11 +104,13 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
     ("frame", "asked", "said"),
     [
         (fixes(), {"subject": "name"}, "the frame has no column 'name' for subject; its columns"),
+        (fixes().rename(columns={"lat": "b"}), {"subject": "who"}, ": rename the right one to lat"),
         (
-            fixes().rename(columns={"lat": "b"}),
+            fixes(time=7).rename(columns={"lat": "y1", "lon": "x1"}),
             {"subject": "who"},
-            "For other columns or limits, pass the Trajectories",
+            ": rename the right ones to lat and lon",
         ),
+        (fixes(time="noon"), {"subject": "who"}, "or name another column with `time`"),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
         (
             fixes()[["lat", "lon"]],
@@ -116,7 +118,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             "recognised as id; its columns are lat, lon: name a column in `recording`",
         ),
         (fixes()[:0], {}, "the frame has no rows"),
-        ("fixes.csv", {}, "polars, pyarrow or DuckDB is taken, not str"),
+        ("fixes.csv", {}, "polars, pyarrow or DuckDB is needed, not str: read the file first"),
         (
             pd.DataFrame(as_points(fixes())),
             {},
@@ -127,7 +129,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             {"recording": "ride"},
             "`recording` names a column of a data frame, and Trajectories have none",
         ),
-        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other columns or limits, p"),
+        (fixes(lon=2.0), {"subject": "who"}, "longer ones. For other columns or limits, pass"),
     ],
 )
 def test_what_cannot_be_a_release_is_refused(frame: Any, asked: dict[str, Any], said: str) -> None:

@@ -1,5 +1,6 @@
 """Data frames of any library: into pandas, and back into what was given."""
 
+import os
 from typing import Any
 
 import pandas as pd
@@ -58,8 +59,12 @@ def _arrow_of(frame: object) -> pa.Table:
     else:
         why = ""
     known = "of pandas, geopandas, polars, pyarrow or DuckDB"
-    lazy = ": collect it first" if hasattr(frame, "collect") else ""
-    raise BadInput(f"a data frame {known} is taken, not {type(frame).__name__}{lazy}{why}")
+    way_out = ""
+    if hasattr(frame, "collect"):
+        way_out = ": collect it first"
+    elif isinstance(frame, str | os.PathLike):
+        way_out = ": read the file first"
+    raise BadInput(f"a data frame {known} is needed, not {type(frame).__name__}{way_out}{why}")
 
 
 def like(given: object, table: pd.DataFrame) -> Any:

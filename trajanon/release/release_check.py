@@ -172,6 +172,9 @@ def _path_of(release: ReleaseOrPath, stack: ExitStack) -> Path:
         return stack.enter_context(on_disk(release))
     if isinstance(release, str) and is_url(release):
         return stack.enter_context(fetched(release))
+    if not isinstance(release, str | os.PathLike):
+        kind = type(release).__name__
+        raise BadInput(f"check takes a path, or what trajanon.anonymize gave, not {kind}")
     return Path(release)
 
 

@@ -180,9 +180,9 @@ def groups_below_k(
     return None
 
 
-def again(report: Report) -> Remedy:
-    """Return the command of a release, to be run once more."""
-    return _remedy(report, "again")
+def again(report: Report) -> Remedy | None:
+    """Return the command of a release, to be run once more, if that may change its groups."""
+    return None if report.as_published else _remedy(report, "again")
 
 
 def _stops(report: Report) -> Iterator[Finding]:
@@ -199,8 +199,7 @@ def _stops(report: Report) -> Iterator[Finding]:
         len(report.sizes),
         trajectories=sum(size < k for size in report.sizes),
         people=None if people is None else sum(number < k for number in people),
-        # What was made as published has its remedy: the same command would make the same groups.
-        remedy=None if report.as_published else again(report),
+        remedy=again(report),
     )
     if finding is not None:
         yield finding
