@@ -281,7 +281,7 @@ def test_the_command_draws_cells(run: Run, tmp_path: Path) -> None:
     cells.attrs["attribution"] = OSM_ATTRIBUTION
     cells.to_parquet(tmp_path / "cells.parquet")
     assert run("map", "cells.parquet", "--view", "public", "--offline").code == 0
-    page = (tmp_path / "map.html").read_text(encoding="utf-8")
+    page = (tmp_path / "map.public.html").read_text(encoding="utf-8")
     assert about(page)["headline"] == "trips by cell"
     assert about(page)["attribution"] == OSM_ATTRIBUTION
-    assert mode(tmp_path / "map.html") != 0o600
+    assert mode(tmp_path / "map.public.html") != 0o600

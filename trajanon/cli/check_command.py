@@ -200,7 +200,7 @@ def _promise_sentence(
         f"{findings.claim}"
     )
     if nameless is not None:
-        sentence += f"; {k} different subjects in each group"
+        sentence += f"; at least {k} different {findings.answered} in each group"
         if nameless.recordings:
             recordings = number_of(nameless.recordings, "recording")
             sentence += f", where {recordings} without a name count as {nameless.subjects:,}"
