@@ -22,7 +22,7 @@ from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
-from trajanon.files.order_and_keys_of_lines import line_numbers
+from trajanon.files.rounding_order_and_keys_of_lines import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.originals import matched
 from trajanon.release.report import Report

@@ -10,7 +10,7 @@ from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.evaluation.attacks.published_lines import nearest_line
 from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
-from trajanon.files.order_and_keys_of_lines import line_numbers, out_of_order
+from trajanon.files.rounding_order_and_keys_of_lines import line_numbers, out_of_order
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 WeaknessName = Literal[

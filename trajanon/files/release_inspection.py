@@ -19,7 +19,6 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.number_text import number_of
 from trajanon.files.geoparquet import write_geoparquet
-from trajanon.files.order_and_keys_of_lines import DIGITS, out_of_order, rounded
 from trajanon.files.release_contents import (
     LINE,
     MADE_AS_PUBLISHED,
@@ -29,6 +28,7 @@ from trajanon.files.release_contents import (
     amiss_in_counts,
 )
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, release_parts
+from trajanon.files.rounding_order_and_keys_of_lines import DIGITS, out_of_order, rounded
 from trajanon.files.trajectory_files import part_name
 from trajanon.trajectories.clock_and_time_zones import DAY_BEGINS, MINUTE, Clock
 from trajanon.trajectories.distances import lengths

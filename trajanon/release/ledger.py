@@ -380,8 +380,6 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
     with _errors_named(path):
         if not path.stat().st_size:  # SQLite would begin a database in it
             raise FileProblem(f"{path} is empty, and not a ledger: remove it, or name another file")
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
         # It does not wait for another run, and begins no transactions by itself.
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
 
@@ -395,6 +393,8 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
                 ledger = Ledger(path, database)
             except (ValueError, TypeError) as error:  # of what no ledger holds
                 raise _damaged(path) from error
+            if path.stat().st_mode & 0o077:
+                path.chmod(0o600)
         try:
             yield ledger
         except BaseException:
