@@ -49,6 +49,14 @@ def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> N
         assert new.tolist() == [False, False, True]
 
 
+def test_a_file_that_is_no_ledger_stays_as_it_is(book: Path) -> None:
+    book.write_text("notes\n" * 100)
+    book.chmod(0o644)
+    with pytest.raises(FileProblem, match="is not a ledger"), opened(book, new=True):
+        pass
+    assert mode(book) == 0o644
+
+
 def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
     marks = marks_of([0x1122334455667788, 0x99AABBCCDDEEFF00])
     with opened(book, new=True) as ledger:

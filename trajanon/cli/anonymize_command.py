@@ -180,8 +180,8 @@ def _show_release(report_of_release: Mapping[str, object], out: str, report_path
     tell(f"Keep {report_path} private: it says who is in which group.")
     if (datasheet := datasheet_path(Path(out))).exists():
         tell(
-            f"{datasheet} is of an earlier release, and so is a certificate beside it: run trajanon "
-            "evaluate before you publish them."
+            f"{datasheet} is of an earlier release, and so is a certificate beside it: run "
+            "trajanon evaluate before you publish them."
         )
     if report.as_published:
         show_path(report)
