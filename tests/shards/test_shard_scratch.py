@@ -312,7 +312,8 @@ def test_clean_removes_scratch_that_no_run_holds(root: Path, run: Run) -> None:
 
 def test_clean_finds_the_scratch_of_a_cluster(tmp_path: Path, run: Run) -> None:
     with dask.config.set({"temporary-directory": str(tmp_path / "shared")}):
-        root = scratch_roots()[-1]
+        root = tmp_path / "shared"
+        assert scratch_roots()[-1] == root
         with suppress(KeyError), scratch_for("out", root, 0) as made:
             made.groups_of_shards.mkdir()
             made.groups(0).touch()

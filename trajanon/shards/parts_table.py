@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from trajanon.shards.people_of_rows import (
     people_of_recordings,
     people_of_rows,
 )
-from trajanon.shards.scratch_and_resume import Scratch
+from trajanon.shards.scratch_and_resume import Scratch, read_bucket
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -65,7 +64,6 @@ class PartsTable:
     scratch: Scratch = _NOWHERE
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)
-    nobody_is_named: bool = False  # although there is a column for names
     is_named_by_trace: bool = False  # whether scratch has the persons of rows without a name
     cuts: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # keys of shards, rising
     shared_runs: SharedRuns | None = None
@@ -139,20 +137,24 @@ class PartsTable:
 
     def people(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the person of each row of a part or range; without names, it is its recording."""
-        row = rows.row_numbers
-        column = partial(geoparquet.written_column, rows.where, rows)
-        subject = None if self.nobody_is_named else column("subject")
-        if subject is not None:
-            people = people_of_names(subject, exact=self.subjects_exact)
-            return self._named_by_trace(rows, people) if self.is_named_by_trace else people
-        trace = column("trace")
-        return people_of_rows(row) if trace is None else people_of_recordings(trace, row)
+        subject = geoparquet.written_column(rows.where, rows, "subject")
+        if subject is None:
+            return self.recordings(rows)
+        people = people_of_names(subject, exact=self.subjects_exact)
+        return self._named_by_trace(rows, people) if self.is_named_by_trace else people
+
+    def recordings(self, rows: ParquetParts) -> PeopleOfRows:
+        """Return the recording of each row of a part or range; without traces, it is its own."""
+        trace = geoparquet.written_column(rows.where, rows, "trace")
+        if trace is None:
+            return people_of_rows(rows.row_numbers)
+        return people_of_recordings(trace, rows.row_numbers)
 
     def _named_by_trace(self, rows: ParquetParts, people: PeopleOfRows) -> PeopleOfRows:
         """Set the person of rows without a name to the one that is named by their trace."""
         person = people.person.copy()
         for part in rows.parts:
-            owned = self.scratch.read("owners", part.first_row)
+            owned = read_bucket(self.scratch.bucket("owners", part.first_row))
             if owned is not None:
                 place = owned["row"].to_numpy() - rows.first_row
                 is_inside = (place >= 0) & (place < rows.n)

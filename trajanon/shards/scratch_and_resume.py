@@ -80,7 +80,7 @@ class Scratch(NamedTuple):
 
     def bucket(self, kind: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
-        return self.rows / f"{kind}-{number:05d}"
+        return self.rows / f"{kind}-{number:09d}"
 
     def refuse_without_room(self, size: float) -> None:
         """Refuse to go on if fewer bytes than this are free."""
@@ -105,19 +105,10 @@ class Scratch(NamedTuple):
         # Arrow would keep the memory for itself.
         pa.default_memory_pool().release_unused()
 
-    def numbers(self, kind: str) -> list[int]:
-        """Return the numbers of the buckets that have rows, rising."""
-        return sorted(int(folder.name.rpartition("-")[2]) for folder in self.rows.glob(f"{kind}-*"))
-
-    def read(self, kind: str, number: int) -> Any:
-        """Read a bucket, with rows in the order of tasks; None if it has none."""
-        paths = sorted(self.bucket(kind, number).glob("*.parquet"))  # drafts end otherwise
-        return pa.concat_tables(map(read_table, paths)).combine_chunks() if paths else None
-
     def buckets(self, kind: str) -> Iterator[Any]:
-        """Read the buckets, one after another."""
-        for number in self.numbers(kind):
-            table = self.read(kind, number)
+        """Read the buckets that have rows, one after another."""
+        for folder in sorted(self.rows.glob(f"{kind}-*")):
+            table = read_bucket(folder)
             if table is not None:
                 yield table
 
@@ -305,6 +296,12 @@ def write_table(path: Path, table: Any, rows_per_group: int | None = None) -> No
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def read_bucket(folder: Path) -> Any:
+    """Read the rows of a bucket, in the order of tasks; None if it has none."""
+    paths = sorted(folder.glob("*.parquet"))  # drafts of killed tasks end otherwise
+    return pa.concat_tables(map(read_table, paths)).combine_chunks() if paths else None
 
 
 def read_table(path: Path, row_groups: Sequence[int] | None = None) -> Any:

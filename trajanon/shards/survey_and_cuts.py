@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput
-from trajanon.files.geoparquet import written_column
 from trajanon.files.hilbert_order import keys_on_curve
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import warn_of_merged
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable, PlacedRows, SharedRuns
-from trajanon.shards.people_of_rows import people_of_recordings
 from trajanon.shards.scratch_and_resume import buckets_of_numbers
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
@@ -122,10 +120,6 @@ def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
     step = -(-n // max(SAMPLE, SAMPLE_OF_SHARD * shards))
     parts = range(len(table.file.parts))
     surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
-    if sum(part.nameless for part in surveys) == n:
-        # Each recording then counts as a person.
-        table = replace(table, nobody_is_named=True)
-        surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
     if len({len(part.mean) for part in surveys}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
 
@@ -155,17 +149,14 @@ def _with_people(
     The provenance then counts the names that were merged, and the recordings without one.
     """
     people, names = table.scratch.count_different("names", "person", "spelling")
-    columns = table.file.schema_arrow.names
-    if "subject" in columns and not table.nobody_is_named:
-        recordings = sum(part.nameless for part in surveys)
-        if recordings and "trace" in columns:
-            table, sample, recordings = _named_by_trace(table, sample, step, do_each)
-        nameless = Nameless(recordings, min(recordings, 1))
-        merged = Merged(names=names - people)
-        people += nameless.subjects
-    else:  # each recording counts as a person
+    merged = Merged(names=names - people)
+    if "subject" not in table.file.schema_arrow.names:  # each recording counts as a person
         nameless = Nameless(people, people)
-        merged = Merged()
+    elif any(part.nameless for part in surveys):
+        table, sample, nameless = _named_by_trace(table, sample, step, do_each, known=people > 0)
+        people += nameless.subjects
+    else:
+        nameless = Nameless()
 
     warn_of_merged(table.folder, merged)
     counts = Identities(None, None, nameless, merged).counts
@@ -177,9 +168,7 @@ def read_traces(table: PartsTable, number: int) -> None:
     with table.file.part(number) as part:
         row = part.row_numbers
         people = table.people(part)
-        column = written_column(part.where, part, "trace")
-        assert column is not None
-        trace = people_of_recordings(column, row).person
+        trace = table.recordings(part).person
 
     named = np.flatnonzero(~people.missing)
     first_named = named[np.unique(trace[named], return_index=True)[1]]
@@ -189,11 +178,12 @@ def read_traces(table: PartsTable, number: int) -> None:
 
 
 def _named_by_trace(
-    table: PartsTable, sample: PlacedRows, step: int, do_each: DoEach
-) -> tuple[PartsTable, PlacedRows, int]:
+    table: PartsTable, sample: PlacedRows, step: int, do_each: DoEach, *, known: bool
+) -> tuple[PartsTable, PlacedRows, Nameless]:
     """Find whose rows without a name are: the person whom another row of their trace names.
 
-    Also return the sample with these persons, and count the traces without any name.
+    Traces without any name are of one person, or each of its own if nobody is ``known``. Also
+    return the sample with these persons, and count such traces.
     """
     parts = table.file.parts
     first_rows = np.array([part.first_row for part in parts])
@@ -201,14 +191,16 @@ def _named_by_trace(
         pass  # they are in scratch
 
     sampled_person = sample.person.copy()
-    nameless_traces = 0
+    traces = 0
     for number, bucket in enumerate(table.scratch.buckets("traces")):
         rows = bucket.to_pandas().sort_values("row")
         is_named = rows["person"] != 0
         named = rows.loc[is_named, ["trace", "person"]].drop_duplicates("trace")  # by first rows
         nameless = rows.loc[~is_named, ["trace", "row"]]
         owned = nameless.merge(named, on="trace")
-        nameless_traces += nameless["trace"].nunique() - owned["trace"].nunique()
+        traces += nameless["trace"].nunique() - owned["trace"].nunique()
+        if not known:
+            owned = nameless.assign(person=nameless["trace"])
 
         row = owned["row"].to_numpy()
         person = owned["person"].to_numpy()
@@ -220,7 +212,8 @@ def _named_by_trace(
         table.scratch.put("owners", part, number, pa.table({"row": row, "person": person}))
 
     sample = sample._replace(person=sampled_person)
-    return replace(table, is_named_by_trace=True), sample, nameless_traces
+    subjects = min(traces, 1) if known else traces
+    return replace(table, is_named_by_trace=True), sample, Nameless(traces, subjects)
 
 
 def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
