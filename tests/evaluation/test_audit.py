@@ -303,7 +303,7 @@ def test_ids_that_are_of_nobody_are_refused(originals: Originals) -> None:
 
 def with_times(originals: Originals, is_known: Bools) -> Originals:
     """The same originals, of which only these have times."""
-    times = np.where(is_known[:, None], originals.trips.times, np.nan)
+    times = np.where(is_known[:, None], np.asarray(originals.trips.times), np.nan)
     trips = replace(originals.trips, times=times)
     rows = Recordings.of(trips, None)
     return Originals(trips, rows, [rows.names])
