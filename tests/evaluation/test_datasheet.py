@@ -193,6 +193,13 @@ def test_counts_of_the_few_trips_with_both_ends_are_not_published(
     assert ("OD tables" in evaluation.datasheet) == are_published
 
 
+def test_counts_of_no_trip_are_not_known() -> None:
+    """No trip has both ends: that none of 0 counts is right would be no measurement."""
+    page = evaluated(town(0), k=4, distinct_ends=1).html
+    assert page.count("correct counts (1 km)</th><td>not known") == 1
+    assert page.count("cells of 3 km</th><td>not known") == 1
+
+
 def test_the_datasheet_of_counts_takes_no_markup_from_an_attribution(tmp_path: Path) -> None:
     release = tmp_path / "release.parquet"
     release.touch()
