@@ -75,7 +75,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (chained(DRIVES_BETRAYED + 0.001), "stop", "Windows of one drive lie end to end"),
     (people(PEOPLE), "ready", ""),
     (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
-    ({"shards": 2}, "conditional", "With several shards, the lines of a person"),
+    ({"shards": 2, "persons": None}, "conditional", "The lines of a person are not checked"),
     (
         {"shards": 2, "counted": "records", "subjects_per_group": None},
         "conditional",
@@ -179,7 +179,7 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         BELOW | {"units": "trajectories", "unit": "trajectory"},
         ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
     ),
-    ({"shards": 2}, "people_not_checked", {"k": 5, "units": "trips"}, None),
+    ({"shards": 2, "persons": None}, "people_not_checked", {"k": 5, "units": "trips"}, None),
     (
         alone(3),
         "hours_alone",
