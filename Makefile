@@ -12,11 +12,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LINKS := trajanon/extract trajanon/maps trajanon/data
-# Three modules of tests at a time for two cores: some wait for a browser or a server. Where each
+# Two modules of tests at a time for each core: many wait for a browser or a server. Where each
 # wants all cores for small matrices, these take a hundred times as long. A test of several threads
 # sets their number itself. Hundreds of processes are started: each would compile the sources anew
 # where Python is told to keep no bytecode.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
+WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
 # The pip that old Pythons bring takes twice as long to choose versions: it is replaced if it can be.
 INSTALL = PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check \

@@ -18,7 +18,7 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import roads_to_follow
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.trajectories import Trajectories

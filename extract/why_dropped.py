@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
-from trajanon.common.inputs import table_beside
+from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.subjects import Nameless, merged_sentences

@@ -10,7 +10,7 @@ import shapely
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
-from trajanon.grouping.loss import members_of_groups
+from trajanon.grouping.group_means import members_of_groups
 from trajanon.maps.colours_and_tiles import PALETTE, RAMP
 from trajanon.release.originals import Matched
 from trajanon.release.release_words import cost, left_out

@@ -2,10 +2,12 @@ import gc
 import logging
 import signal
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +109,19 @@ def logged_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         warnings, "showwarning", lambda message, *_, **__: logger.warning("%s", message)
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def scratch() -> Iterator[None]:
+    """Keep what stopped runs leave in a folder that goes with the tests."""
+    get_temp_dir()  # that of multiprocessing goes when the process ends, which is later
+    with (
+        tempfile.TemporaryDirectory(prefix="tests-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,7 +11,7 @@ from toy import crossing, toy
 import trajanon
 from trajanon.cli.report_tables import show_release
 from trajanon.common.errors import BadInput
-from trajanon.files.release_contents import in_order
+from trajanon.files.order_and_keys_of_lines import in_order
 from trajanon.files.release_formats import write_release
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories

@@ -3,9 +3,7 @@
 import gc
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -23,8 +21,8 @@ from trajanon.cli.run_commands import demo, run
 from trajanon.cli.streets_command import streets
 from trajanon.cli.table_commands import bound, microaggregate
 from trajanon.cli.trim_command import trim
-from trajanon.common.errors import BadInput
 from trajanon.common.glibc_memory import share_a_heap
+from trajanon.studio.studio_command import studio
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
@@ -35,27 +33,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def studio(
-    context: typer.Context,
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="Files or folders with tracks.")
-    ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-) -> None:
-    """Open a local page that does all this without typing."""
-    for file in files or []:
-        if not file.exists():
-            raise BadInput(f"there is no {file}")
-
-    if find_spec("nicegui") is None:
-        raise BadInput("the studio is a page of NiceGUI; run pip install 'trajanon[studio]'")
-
-    from trajanon.studio.server import serve
-
-    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
-    serve(files or [], commands, browser=browser)
 
 
 # In the order in which the help lists them.

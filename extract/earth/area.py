@@ -16,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular, table_beside
+from trajanon.common.json_toml_and_regular_files import regular, table_beside
 from trajanon.trajectories.geodesy import SHORT_DEGREE, metres_of_degrees
 
 if TYPE_CHECKING:

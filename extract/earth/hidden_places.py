@@ -15,7 +15,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, TrajanonWarning, warn
 from trajanon.common.number_text import number_of
 from trajanon.extract.earth.area import Box, Region, around, read_geometries
-from trajanon.extract.earth.osm_file import objects, polygons
+from trajanon.extract.earth.osm_file_objects import objects, polygons
 from trajanon.trajectories.geodesy import metres_between
 
 WIDEST = 100_000.0  # metres; the largest radius around places

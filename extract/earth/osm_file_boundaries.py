@@ -9,7 +9,7 @@ from osmium.filter import EntityFilter, IdFilter, TagFilter
 
 from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Region
-from trajanon.extract.earth.osm_file import objects, polygons
+from trajanon.extract.earth.osm_file_objects import objects, polygons
 
 # Tags with names of a thing, besides name, name:en, ...
 _NAME_TAGS = ("alt_name", "official_name", "short_name", "int_name")

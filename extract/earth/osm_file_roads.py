@@ -9,9 +9,9 @@ from osmium.filter import EntityFilter, KeyFilter
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import table_beside
+from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_file import objects
+from trajanon.extract.earth.osm_file_objects import objects
 from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 MODES = ("car", "bicycle", "foot", "any")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import table_beside
+from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.time_zone_column import are_zones
 from trajanon.extract.sources.timestamps import are_times_of_day, may_be_gps_seconds

@@ -17,7 +17,7 @@ from pyarrow import csv as pa_csv
 
 from trajanon.common.csv_separators import has_decimal_commas, separator_named_by, separator_of
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.text_encoding import encoding_problem, seems_utf16
 from trajanon.extract.sources.archives import (

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.threads_and_dask import on_cluster, results_in_order
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from trajanon.common.inputs import table_beside
+from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.extract.sources import (
     csv_and_parquet,
     fit_and_nmea,

@@ -10,7 +10,7 @@ from trajanon.common.errors import (
     LeftOutWarning,
     TrajanonWarning,
 )
-from trajanon.common.inputs import table_beside
+from trajanon.common.json_toml_and_regular_files import table_beside
 
 _ROWS = {row["kind"]: row for row in table_beside(__file__, "reader_sentences.csv")}
 _WARNINGS = {"left out": LeftOutWarning, "guessed": GuessedWarning}

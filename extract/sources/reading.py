@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trajanon.common.arrays import Bools
 from trajanon.common.columns_read import TablesRead, persons_sentence
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress
 from trajanon.extract.sources.archives import Stream, unpacked

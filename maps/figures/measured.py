@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.maps.figures.pictures import (
     ONE_COLUMN,

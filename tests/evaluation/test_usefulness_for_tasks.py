@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy import on_earth
 
+from trajanon.evaluation.od_flows import flow_similarity, flows
 from trajanon.evaluation.usefulness_for_tasks import TASKS, task_errors
-from trajanon.evaluation.usefulness_of_lines import flow_similarity, flows
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import HOUR
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.usefulness_of_lines import cell_for_od, flow_similarity, flows, usefulness
+from trajanon.evaluation.od_flows import cell_for_od, flow_similarity, flows
+from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.trajectories.distances import displacement, length_change, lengths
 from trajanon.trajectories.geodesy import DEGREE, cells
 

@@ -16,6 +16,7 @@ from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.effort_of_the_search import Effort, EffortName
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.neighbours import Neighbours
 from trajanon.grouping.paths import travelling_salesman
@@ -167,12 +168,12 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     rng = np.random.default_rng(seed)
     records, labels = rng.normal(size=(n, 3)), dense(rng.integers(0, groups, n))
     path = rng.permutation(n)
-    whole = loss.group_means(records, labels)
+    whole = group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loss, "RECORDS_PER_SUM", 7)
         patch.setattr(travelling_salesman, "_STEPS_PER_SUM", 7)
-        assert np.array_equal(loss.group_means(records, labels), whole)
+        assert np.array_equal(group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)
         assert path_length(records, path) == pytest.approx(long)
 

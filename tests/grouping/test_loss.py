@@ -7,6 +7,7 @@ from naive_perturbation import mean_of_people
 
 from trajanon.common.arrays import dense
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
 
 seeds = st.integers(0, 10**6)
@@ -20,7 +21,7 @@ def test_sse_and_means_are_the_naive_ones(seed: int, n: int, shift: float) -> No
     assert loss.sse(records, labels) == pytest.approx(
         naive.sse(records - shift, labels), rel=1e-5, abs=1e-9
     )
-    for group, mean in enumerate(loss.group_means(records, labels)):
+    for group, mean in enumerate(group_means(records, labels)):
         assert mean == pytest.approx(records[labels == group].mean(axis=0), rel=1e-12)
 
 
@@ -47,7 +48,7 @@ def test_subjects_of_a_group_are_counted_once(pairs: list[tuple[int, int]]) -> N
 
 def test_no_records_have_no_means() -> None:
     none = np.empty(0, dtype=np.int64)
-    assert loss.group_means(np.empty((0, 3)), none).shape == (0, 3)
+    assert group_means(np.empty((0, 3)), none).shape == (0, 3)
 
 
 @given(seed=seeds)
@@ -55,7 +56,7 @@ def test_means_by_weights_are_means_of_people(seed: int) -> None:
     random = np.random.default_rng(seed)
     labels = dense(random.integers(0, 4, 20))
     records, people = random.normal(size=(20, 2)), random.integers(0, 6, 20)
-    means = loss.group_means(records, labels, member_weights(labels, people))
+    means = group_means(records, labels, member_weights(labels, people))
     for group, mean in enumerate(means):
         here = labels == group
         np.testing.assert_allclose(mean, mean_of_people(records[here], people[here].tolist()))

@@ -19,8 +19,8 @@ from playwright.sync_api import Frame, Page
 from reports import UNMOVED
 
 from trajanon.common.declared_options import TimesName
-from trajanon.files.release_contents import line_keys
-from trajanon.grouping.loss import group_means
+from trajanon.files.order_and_keys_of_lines import line_keys
+from trajanon.grouping.group_means import group_means
 from trajanon.maps import compare
 from trajanon.release.report import digest_of
 from trajanon.trajectories.clock_and_time_zones import Clock

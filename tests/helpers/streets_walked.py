@@ -7,7 +7,7 @@ import numpy as np
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 HOP = 100.0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
-from trajanon.files.release_contents import line_keys
+from trajanon.files.order_and_keys_of_lines import line_keys
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.colours_and_tiles import PALETTE
 from trajanon.street_counts.cell_counts import cell_counts

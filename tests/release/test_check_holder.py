@@ -16,7 +16,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import MethodName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.files.release_contents import line_keys
+from trajanon.files.order_and_keys_of_lines import line_keys
 from trajanon.release.originals import matched
 from trajanon.release.report import digest_of
 from trajanon.release.report_files import checked

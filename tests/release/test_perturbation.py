@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights
-from trajanon.grouping.loss import group_means
 from trajanon.release import perturbation
 from trajanon.release.perturbation import (
     LEAST_METRES,

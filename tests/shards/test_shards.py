@@ -34,8 +34,9 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.loss import group_means, information_loss, sse
+from trajanon.grouping.loss import information_loss, sse
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release import release
 from trajanon.release.report_files import read_report

@@ -26,6 +26,7 @@ from trajanon.common.errors import BadInput
 from trajanon.data import sample
 from trajanon.files.geoparquet import write_released
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.trajectories.release_timing import timing_of
@@ -74,8 +75,8 @@ def test_every_group_bears_its_mean_times(
     assert timing is not None
     assert timing.clock.timezone == "Europe/Madrid"
     mine = timing.seconds(trajectories)
-    lines = np.round(loss.group_means(trajectories.records, labels), 7) + 0.0
-    when = np.round(loss.group_means(mine, labels) / step) * step
+    lines = np.round(group_means(trajectories.records, labels), 7) + 0.0
+    when = np.round(group_means(mine, labels) / step) * step
     pairs = [
         (lines[group].tobytes(), when[group].tobytes())
         for group, _ in set(zip(labels.tolist(), subject.tolist(), strict=True))

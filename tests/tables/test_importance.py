@@ -17,6 +17,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import HEAVIEST, HeuristicName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.standardised_records import standardise
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
@@ -54,7 +55,7 @@ def test_a_whole_weight_is_a_column_that_stands_there_as_often(
     if how is MDAV:
         same = trajanon.microaggregate(repeated, k, **how)
         assert weighted.labels.tolist() == same.labels.tolist()
-    assert np.allclose(weighted.centroids, loss.group_means(X, weighted.labels))
+    assert np.allclose(weighted.centroids, group_means(X, weighted.labels))
 
 
 @both

@@ -16,6 +16,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.sliding.possible_starts import build_windows, records_at
 from trajanon.grouping.standardised_records import standardise
 from trajanon.trajectories.clock_and_time_zones import Clock
@@ -197,7 +198,7 @@ def test_a_window_that_slides_takes_its_times_along() -> None:
     assert (slid.times[:, 0] == trajectories.tracks.times[place]).all()
     labels = np.array(release.report["labels"])
     mine = Clock("of-day", "Europe/Madrid", 60).seconds(slid.times)
-    means = 60.0 * np.round(loss.group_means(mine, labels) / 60.0)[labels]
+    means = 60.0 * np.round(group_means(mine, labels) / 60.0)[labels]
     assert release.trajectories.times is not None
     assert np.sort(means, axis=0) == pytest.approx(np.sort(release.trajectories.times, axis=0))
 

@@ -17,7 +17,7 @@ from trajanon.common.number_text import number_of
 
 if TYPE_CHECKING:
     from trajanon.release.release_check import Findings
-    from trajanon.tables.disclosure_risk import Diversity, SpecialUniques
+    from trajanon.tables.l_diversity_and_suda import Diversity, SpecialUniques
     from trajanon.trajectories.subjects import Nameless
 
 _SENSITIVE = "sensitive="  # before a column in --columns

@@ -25,7 +25,7 @@ from trajanon.common.declared_options import (
     parameters_of,
 )
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import read_toml, typed
+from trajanon.common.json_toml_and_regular_files import read_toml, typed
 from trajanon.common.object_stores import is_url, local_copy
 
 TRAJECTORIES = Path("trajectories.parquet")

@@ -16,7 +16,7 @@ from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
 from trajanon.common.command_lines import with_value, words_of_files
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import read_toml
+from trajanon.common.json_toml_and_regular_files import read_toml
 
 _NOT_IN_SETTINGS = {"run", "studio"}  # the one runs itself, the other never ends
 

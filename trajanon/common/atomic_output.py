@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 
 from trajanon.common.ctrl_c import ctrl_c_ignored
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError, TrajanonWarning, warn
-from trajanon.common.inputs import local_state
+from trajanon.common.json_toml_and_regular_files import local_state
 
 try:
     import fcntl

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from trajanon.common.errors import BadInput, printable
-from trajanon.common.inputs import typed
+from trajanon.common.json_toml_and_regular_files import typed
 
 _LISTED = 40  # unused columns, or possible persons, that are listed
 _LETTERS = 40  # of a column's name that are written

@@ -11,7 +11,7 @@ from typing import IO
 
 from trajanon.common.atomic_output import locked
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import local_state, regular
+from trajanon.common.json_toml_and_regular_files import local_state, regular
 
 SCRATCH = ".scratch"
 """Ends the names of folders that hold originals for a time; `trajanon clean` removes them."""

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import Json
+from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.evaluation.attacks.end_or_hour import departures_told, ends_told
 from trajanon.evaluation.attacks.home_and_work import Place, places_found
 from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
@@ -22,7 +22,7 @@ from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
-from trajanon.files.release_contents import line_numbers
+from trajanon.files.order_and_keys_of_lines import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.originals import matched
 from trajanon.release.report import Report

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 import trajanon
+from trajanon.evaluation.od_flows import LARGEST, OD_CELLS
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
-from trajanon.evaluation.usefulness_of_lines import LARGEST, OD_CELLS
 from trajanon.street_counts.router_speeds import RouterSpeeds
 
 

@@ -13,8 +13,9 @@ from msgspec import to_builtins
 import trajanon
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
-from trajanon.common.inputs import Json
+from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
+from trajanon.evaluation import od_flows
 from trajanon.evaluation import usefulness_of_lines as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack, Guessed
 from trajanon.evaluation.attacks.end_or_hour import Inferred
@@ -202,7 +203,7 @@ class Evaluation:
         """Return the size of the smallest cells for OD tables of trips; None where none are fit."""
         if self.unit != "trip":
             return None
-        return measures.cell_for_od(self.usefulness.flow_similarity)
+        return od_flows.cell_for_od(self.usefulness.flow_similarity)
 
     @property
     def verdict(self) -> Verdict:
@@ -339,7 +340,7 @@ class Evaluation:
 
         # Of few trips this would tell where one of them ends.
         if self.unit == "trip" and self.crowd.people >= FEW:
-            share_right = self.usefulness.flow_similarity[self.od_cell or measures.LARGEST]
+            share_right = self.usefulness.flow_similarity[self.od_cell or od_flows.LARGEST]
             rounded = self.crowd.shares_of().number(share_right)
             figures["flows"] = {"cell": self.od_cell, "right": rounded}
         return figures
@@ -381,7 +382,7 @@ class Evaluation:
             two_digits=two_digits,
             minutes=lambda minutes: span(60.0 * minutes),
             openstreetmap=OSM_ATTRIBUTION,
-            largest=measures.LARGEST,
+            largest=od_flows.LARGEST,
         )
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import read_toml
+from trajanon.common.json_toml_and_regular_files import read_toml
 from trajanon.common.plain_text import EMAIL, WEB_PAGE, plain_text
 from trajanon.evaluation.page.templates import rendered
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import Json, parsed
+from trajanon.common.json_toml_and_regular_files import Json, parsed
 from trajanon.common.number_text import two_digits
 from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.intervals import Estimate

@@ -7,7 +7,7 @@ import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.evaluation.intervals import Estimate, estimated, mean, median
-from trajanon.evaluation.usefulness_of_lines import flow_counts, flows
+from trajanon.evaluation.od_flows import flow_counts, flows
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets

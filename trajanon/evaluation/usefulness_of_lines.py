@@ -5,11 +5,11 @@ What its traffic counts and speeds are worth is measured by the errors in `tasks
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats
+from trajanon.evaluation.od_flows import OD_CELLS, flow_similarity, flows
 from trajanon.trajectories.distances import (
     Summary,
     distances_to_lines,
@@ -20,15 +20,7 @@ from trajanon.trajectories.distances import (
     to_way,
     until_rest,
 )
-from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.release_timing import time_errors
-
-OD_CELLS = {"0.5 km": 500.0, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}
-"""Metres of cells of origins and destinations, by name: from a neighbourhood to a district."""
-
-SMALLEST, *_, LARGEST = OD_CELLS  # their names
-
-_SHARE_OF_COUNTS = 0.75  # of an OD table that shall stay: three of four
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,40 +78,3 @@ def usefulness(
         },
         times=times,
     )
-
-
-def cell_for_od(similarity: Mapping[str, float]) -> str | None:
-    """Name the smallest cells with which enough counts of an OD table stay; None if none do.
-
-    >>> cell_for_od({"0.5 km": 0.4, "1 km": 0.7, "2 km": 0.75, "3 km": 0.9})
-    '2 km'
-    """
-    return next((cell for cell, share in similarity.items() if share >= _SHARE_OF_COUNTS), None)
-
-
-def flows(points: Floats, cell: float) -> Ints:
-    """Number the cells where trips begin and end, (n, 2)."""
-    return cells(points[:, [0, -1]], cell)
-
-
-class FlowCounts(NamedTuple):
-    """How many trips go from one cell to another, before and after."""
-
-    flow: Ints  # the numbers of both cells, (f, 2), rising
-    before: Ints  # trips, (f,)
-    after: Ints  # trips, (f,)
-
-
-def flow_counts(before: Ints, after: Ints) -> FlowCounts:
-    """Count each flow of two sets of trips, (n, 2) and (m, 2)."""
-    trips = np.concatenate([before, after])
-    flow, flow_of_trip = np.unique(trips, axis=0, return_inverse=True)
-    of_both = np.split(flow_of_trip.reshape(-1), [len(before)])
-    return FlowCounts(flow, *(np.bincount(number, minlength=len(flow)) for number in of_both))
-
-
-def flow_similarity(before: Ints, after: Ints) -> float:
-    """Compare flows, (n, 2): their common part (Lenormand et al., PLOS ONE 7, 2012)."""
-    counts = flow_counts(before, after)
-    common = np.minimum(counts.before, counts.after).sum()  # 0 without any trip
-    return float(2 * common / max(len(before) + len(after), 1))

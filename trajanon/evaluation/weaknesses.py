@@ -6,11 +6,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.inputs import Json
+from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.evaluation.attacks.published_lines import nearest_line
 from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
-from trajanon.files.release_contents import line_numbers, out_of_order
+from trajanon.files.order_and_keys_of_lines import line_numbers, out_of_order
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 WeaknessName = Literal[

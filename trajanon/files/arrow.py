@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.text_encoding import encoding_problem
 

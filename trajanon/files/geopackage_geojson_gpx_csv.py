@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Column
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import Json
+from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.files import arrow
 from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat, words_in
 from trajanon.files.times_of_points import instants, seconds_in

@@ -16,7 +16,7 @@ import shapely
 
 from trajanon.common.arrays import Column, Floats, Geometries
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import parsed
+from trajanon.common.json_toml_and_regular_files import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
 from trajanon.files.parquet_parts import ParquetParts

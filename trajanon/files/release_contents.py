@@ -1,6 +1,5 @@
-"""What a release is made of: lines in their order, perhaps times, and an attribution."""
+"""What a release is made of: lines, perhaps times and counts, and an attribution."""
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,8 +10,9 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Column, Floats, Ints, dense
+from trajanon.common.arrays import Column, Floats, Ints
 from trajanon.common.number_text import number_of
+from trajanon.files.order_and_keys_of_lines import line_numbers
 from trajanon.files.times_of_points import instants
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import (
@@ -21,9 +21,6 @@ from trajanon.trajectories.trajectories import (
     TrajectoryRows,
     attribution_as_published,
 )
-
-DIGITS = 5
-"""Decimals of a degree of released lines: 1.1 m."""
 
 LINE = "LineString"
 
@@ -34,60 +31,6 @@ MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
-
-
-def rounded(degrees: Floats) -> Floats:
-    """Round coordinates as they are written; there is one zero."""
-    return np.round(degrees, DIGITS) + 0.0
-
-
-def in_order(lines: Floats, times: Floats | None = None) -> Ints:
-    """Sort lines, (n, m, 2), by their coordinates and times: the order of a release."""
-    return np.lexsort(numbers_of(lines, times).T[::-1])
-
-
-def out_of_order(lines: Floats, times: Floats | None = None) -> int:
-    """Count the lines that stand behind one that `in_order` puts after them."""
-    return int(_begin_with_less(np.diff(numbers_of(lines, times), axis=0)).sum())
-
-
-def come_before(lines: Floats, times: Floats | None, line: Floats) -> Bools:
-    """Mark the lines, (n, m, 2), that `in_order` puts before one, which is given as numbers."""
-    return _begin_with_less(numbers_of(lines, times) - line)
-
-
-def _begin_with_less(differences: Floats) -> Bools:
-    """Mark the rows whose first number that is not 0 is less than 0."""
-    first_different = (differences != 0.0).argmax(axis=1)  # 0 if there is none
-    is_less: Bools = differences[np.arange(len(differences)), first_different] < 0.0
-    return is_less
-
-
-def numbers_of(lines: Floats, times: Floats | None) -> Floats:
-    """Return all numbers of each line, in the order in which they are compared."""
-    records = lines.reshape(len(lines), -1)
-    return records if times is None else np.hstack([records, times])
-
-
-def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
-    """Number lines, (n, m, 2), with times (n, m), from 0 as they appear; equal ones alike."""
-    rows = lines if times is None else np.dstack([lines, times])
-    return dense(np.array([row.tobytes() for row in rows], dtype=object))
-
-
-def line_keys(points: Floats, times: Floats | None = None) -> Ints:
-    """Compute 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
-    lines = points if times is None else np.dstack([points, times])
-    words = (hashlib.blake2b(line.tobytes(), digest_size=8).digest() for line in lines)
-    return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
-
-
-def different_lines(rows: TrajectoryRows) -> tuple[Ints, Ints, Ints]:
-    """Find the different lines of a release: their keys, copies, and first rows, (l,) each."""
-    keys, first, copies = np.unique(
-        line_keys(rows.points, rows.times), return_index=True, return_counts=True
-    )
-    return keys, copies, first
 
 
 class Layout(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.geopackage_geojson_gpx_csv import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.files.geoparquet import GEOPARQUET

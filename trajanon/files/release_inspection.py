@@ -19,16 +19,14 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.number_text import number_of
 from trajanon.files.geoparquet import write_geoparquet
+from trajanon.files.order_and_keys_of_lines import DIGITS, out_of_order, rounded
 from trajanon.files.release_contents import (
-    DIGITS,
     LINE,
     MADE_AS_PUBLISHED,
     Lines,
     ReleaseFormat,
     Writer,
     amiss_in_counts,
-    out_of_order,
-    rounded,
 )
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, release_parts
 from trajanon.files.trajectory_files import part_name

@@ -17,7 +17,7 @@ import shapely
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
-from trajanon.common.inputs import parsed
+from trajanon.common.json_toml_and_regular_files import parsed
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows

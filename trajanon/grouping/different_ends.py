@@ -10,7 +10,7 @@ import numpy as np
 
 from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.grouping.loss import group_means, members_of_groups
+from trajanon.grouping.group_means import group_means, members_of_groups
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.trajectories.geodesy import EARTH_RADIUS

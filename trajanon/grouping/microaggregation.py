@@ -18,6 +18,7 @@ from trajanon.common.method_parameters import MicroaggregateKeywords, Microaggre
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import check_enough, check_k, check_kept
 from trajanon.grouping.methods.decomposition import decomposition
 from trajanon.grouping.methods.hm2_and_compression import DISTANCE_METHODS, hm2
@@ -160,7 +161,7 @@ def microaggregate(
 
     return Partition(
         labels=labels,
-        centroids=loss.group_means(table, labels),
+        centroids=group_means(table, labels),
         sse=loss.sse(records, labels),
         sst=problem.log.sst,
         path_length=problem.log.path_length,

@@ -11,9 +11,10 @@ import numpy as np
 from msgspec import Struct
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.inputs import Finite
+from trajanon.common.json_toml_and_regular_files import Finite
 from trajanon.common.number_text import Displayed, number_of
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.standardised_records import standardise
 
 
@@ -115,7 +116,7 @@ def regrouped(
     return replace(
         partition,
         labels=labels,
-        centroids=loss.group_means(X, labels),
+        centroids=group_means(X, labels),
         sse=loss.sse(records, labels),
         sst=loss.sum_of_squares(records),
     )

@@ -10,7 +10,7 @@ import platformdirs
 
 from trajanon.common.atomic_output import make_secret_file
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 
 _LOG = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from msgspec import structs
 from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.common.atomic_output import make_secret_file
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import parsed, typed
+from trajanon.common.json_toml_and_regular_files import parsed, typed
 from trajanon.common.object_stores import Folder, folder_or_file
 from trajanon.common.progress import Progress, silent
 from trajanon.release.report import InLedger, Link, Report

@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
+from trajanon.grouping.group_means import group_means, members_of_groups
 from trajanon.grouping.k_promise import check_kept
-from trajanon.grouping.loss import group_means, members_of_groups
 from trajanon.grouping.partition import measured
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.grouping.standardised_records import standardise

@@ -9,7 +9,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release.plan import Plan

@@ -9,7 +9,8 @@ import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.files.release_contents import clock_of, different_lines
+from trajanon.files.order_and_keys_of_lines import different_lines
+from trajanon.files.release_contents import clock_of
 from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.trajectory_files import read_by_part, read_ends
 from trajanon.release.report import NOT_TOGETHER, Report, digest_of

@@ -19,7 +19,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
 from trajanon.common.declared_options import LEAST_K, ReleaseSettings, RowsName, TimesName
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import Finite, Positive, Whole
+from trajanon.common.json_toml_and_regular_files import Finite, Positive, Whole
 from trajanon.common.number_text import UnitName, number_of
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import parsed, regular, typed
+from trajanon.common.json_toml_and_regular_files import parsed, regular, typed
 from trajanon.release.report import AGAIN, Report
 
 # Entries that are not in every report.

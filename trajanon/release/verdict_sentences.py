@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from trajanon.common.command_lines import Option, Options, command_line
-from trajanon.common.inputs import Json, read_toml, typed
+from trajanon.common.json_toml_and_regular_files import Json, read_toml, typed
 from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.public_figures import Crowd
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.release.report import WorstGroups
 from trajanon.trajectories.distances import displacement, lengths
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from trajanon.common.inputs import read_toml, typed
+from trajanon.common.json_toml_and_regular_files import read_toml, typed
 
 Choice = str | int | float | bool | None
 """What is chosen in a field; empty, or None, leaves the option at its default."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers import rounded
 
@@ -73,7 +74,7 @@ def units_of(records: Floats, subjects: Ints, weights: Floats | None, per_subjec
         return Units(records, subjects, np.arange(len(records)), weights)
 
     units = present_means(records, subjects, weights)
-    weight = None if weights is None else loss.group_means(weights[:, None], subjects)[:, 0]
+    weight = None if weights is None else group_means(weights[:, None], subjects)[:, 0]
     return Units(units, np.arange(len(units)), subjects, weight)
 
 
@@ -102,7 +103,7 @@ def present_means(
 
         shares = None if weights is None else shares_of(group, weights[rows])
         values = np.ascontiguousarray(records[np.ix_(rows, columns)])
-        averages = loss.group_means(values, group, shares)
+        averages = group_means(values, group, shares)
         if subjects is not None:
             averages[subjects_per_group(group, subjects[rows]) < k] = np.nan
         means[np.ix_(groups, columns)] = averages

@@ -9,7 +9,12 @@ import pandas as pd
 from trajanon.common.arrays import DataFrame
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
-from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
+from trajanon.tables.l_diversity_and_suda import (
+    Diversity,
+    SpecialUniques,
+    diversity,
+    special_uniques,
+)
 from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_columns import ALL
 from trajanon.tables.table_files import Table, read_table

@@ -19,7 +19,7 @@ import numpy as np
 from trajanon.common.arrays import DataFrame
 from trajanon.common.csv_separators import separator_named_by, separator_of
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import fetched, is_url
 from trajanon.common.text_encoding import encoding_problem, seems_utf16

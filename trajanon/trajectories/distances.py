@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres
-from trajanon.common.inputs import Finite
+from trajanon.common.json_toml_and_regular_files import Finite
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
@@ -105,7 +105,7 @@ def to_line(points: Floats, lines: Floats) -> Metres:
     >>> to_line(beside, line).round().tolist()
     [[221.0, 0.0]]
     """
-    from trajanon._kernels.curve_distance import distances_to_ways  # extraction needs no kernels
+    from trajanon._kernels.distances_to_ways import distances_to_ways  # extraction needs no kernels
 
     metres = np.empty(points.shape[:2], dtype=np.float32)
     distances_to_ways(points, lines, metres_of_degrees(lines[..., 0].mean(axis=1)), metres)

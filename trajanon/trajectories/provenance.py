@@ -8,7 +8,7 @@ from typing import TypeGuard
 from msgspec import Struct
 
 from trajanon.common.command_lines import Option, options_in
-from trajanon.common.inputs import Whole
+from trajanon.common.json_toml_and_regular_files import Whole
 from trajanon.common.number_text import UnitName
 from trajanon.trajectories.subjects import (
     COPIES_MERGED,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.release.perturbation import (
     GroupWidths,
     PublicWidths,

@@ -8,7 +8,7 @@ from string import Formatter
 
 import pytest
 
-from trajanon.common.inputs import table_beside
+from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.extract import sources
 from trajanon.extract.sources import reader_sentences
 

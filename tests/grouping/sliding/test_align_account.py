@@ -14,7 +14,7 @@ from naive_sliding import town, tracks_of
 
 import trajanon
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.grouping import loss
+from trajanon.grouping.group_means import group_means
 from trajanon.maps.drawing import release_and_originals
 from trajanon.release.originals import matched as matched_groups
 from trajanon.release.release_words import cost
@@ -34,7 +34,7 @@ def test_the_report_says_where_windows_slid() -> None:
     starts = np.array(alignment["starts"])
     assert alignment["slid"] == (starts != tracks_of(before).start).mean()
     slid = before.slid(starts)
-    lines = loss.group_means(slid.records, labels).round(7).reshape(-1, 4, 2)
+    lines = group_means(slid.records, labels).round(7).reshape(-1, 4, 2)
     moved = displacement(slid.points, lines[labels])
     assert report["displacement"]["mean"] == pytest.approx(moved.mean(), abs=0.02)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.inputs import Json
+from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import metres, span
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.intervals import Estimate, estimated, mean, median

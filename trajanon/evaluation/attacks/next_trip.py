@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.inputs import Json
+from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
 from trajanon.evaluation.attacks.home_and_work import Place, places_found

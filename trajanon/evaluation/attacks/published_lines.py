@@ -108,7 +108,7 @@ class Published:
         """Find the lines at the smallest distance from each original.
 
         Both are records here, standardised by the means and deviations of the originals; see
-        `loss.standardise`.
+        `standardised_records.standardise`.
         """
         # The mean of numbers far from zero loses digits, so the first original is subtracted.
         originals, lines = (

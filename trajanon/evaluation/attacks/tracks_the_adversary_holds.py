@@ -6,8 +6,8 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.grouping.group_means import members_of_groups
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.loss import members_of_groups
 
 TRIED = 200
 """Targets that are attacked, drawn at random; all if there are fewer."""

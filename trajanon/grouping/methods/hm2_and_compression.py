@@ -13,7 +13,7 @@ import numpy as np
 
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import HeuristicName
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav, v_mdav
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh
 from trajanon.grouping.paths.insertion_and_nearest_neighbour import INSERTIONS, npn, repetitive_nn

@@ -10,7 +10,8 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest_pair, nearest_to_group
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.loss import group_means, sse
+from trajanon.grouping.group_means import group_means
+from trajanon.grouping.loss import sse
 from trajanon.grouping.problem import Problem
 
 _LEAST_SHARE_PACKED = 0.75

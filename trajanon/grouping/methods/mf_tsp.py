@@ -14,7 +14,7 @@ import numpy as np
 from trajanon.common.arrays import Ints
 from trajanon.common.effort_of_the_search import Effort
 from trajanon.common.progress import silent
-from trajanon.grouping.loss import members_of_groups
+from trajanon.grouping.group_means import members_of_groups
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.problem import Problem

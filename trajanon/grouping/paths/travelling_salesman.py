@@ -19,7 +19,7 @@ from trajanon._kernels.path_building import greedy_fragments, join_fragments
 from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten, shorten_by_chains
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts, in_threads
-from trajanon.grouping.loss import group_means, members_of_groups
+from trajanon.grouping.group_means import group_means, members_of_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import Approximate, Neighbours, in_batches, neighbours_of
 from trajanon.grouping.problem import Problem

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints, dense, places_of_spans
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.problem import Problem, SearchLog
 
 BLOCK = 2_500  # records of a block: with them in its cache, a core is at its fastest

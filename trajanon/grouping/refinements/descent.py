@@ -15,8 +15,9 @@ from trajanon._kernels.group_state import HEAD, MEMBER, NONE, Groups, refresh_ce
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.different_ends import Ends
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.loss import group_means, sse
+from trajanon.grouping.loss import sse
 from trajanon.grouping.neighbours import Neighbours, neighbour_count, neighbours_of
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import (

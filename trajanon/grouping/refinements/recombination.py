@@ -16,7 +16,8 @@ from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import first_groups, groups_within, pricing_problem
-from trajanon.grouping.loss import members_of_groups, sse
+from trajanon.grouping.group_means import members_of_groups
+from trajanon.grouping.loss import sse
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import BLOCK, block_of, draw_blocks, put_together
 

@@ -14,7 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import settings_from
 from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent

@@ -15,7 +15,7 @@ import pandas as pd
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.progress import Progress
 
 Place = tuple[str, str, str, str, int | None, str]

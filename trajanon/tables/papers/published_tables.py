@@ -18,7 +18,7 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import HeuristicName
 from trajanon.common.errors import BadInput
-from trajanon.common.inputs import read_toml, typed
+from trajanon.common.json_toml_and_regular_files import read_toml, typed
 from trajanon.common.method_parameters import MicroaggregateKeywords, PathNeighboursName
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.methods.decomposition import group_by_distance, regroup_parts

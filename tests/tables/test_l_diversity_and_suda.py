@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.common.errors import BadInput
-from trajanon.tables import disclosure_risk
-from trajanon.tables.disclosure_risk import diversity, special_uniques
+from trajanon.tables import l_diversity_and_suda
+from trajanon.tables.l_diversity_and_suda import diversity, special_uniques
 
 Cells = list[list[int]]
 
@@ -73,7 +73,7 @@ def test_sets_are_as_large_as_the_table_allows(monkeypatch: pytest.MonkeyPatch) 
     # One column: 2 in a. Two: all pairs of a and b, a and c, b and c but for the rows unique there.
     assert special_uniques(table).largest == 4
     assert special_uniques(table).riskiest[0].score == 6  # 2 alone: 3 * 2 * 1
-    monkeypatch.setattr(disclosure_risk, "_MOST_CELLS", 4 * 1_005)  # the sets of one column
+    monkeypatch.setattr(l_diversity_and_suda, "_MOST_CELLS", 4 * 1_005)  # the sets of one column
     found = special_uniques(table)
     assert (found.unique, found.largest, found.by_size) == (5, 1, {1: 1})
     assert found.riskiest[0].score == 3  # 4 columns - 1, up to sets of one

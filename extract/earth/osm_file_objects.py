@@ -12,7 +12,7 @@ from osmium.osm.types import OSMEntity
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.json_toml_and_regular_files import regular
 
 
 def objects(
