@@ -83,6 +83,8 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     ),
     (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
     (left("one_place", 2), "conditional", "For 2 % of the lines, all trips begin, or all end"),
+    ({"distinct_ends": 1}, "conditional", "With --distinct-ends 1, all trips of a line may begin"),
+    ({"distinct_ends": 1, "unit": "trajectory"}, "ready", ""),
     (left("wide", int(100 * WIDE)), "ready", ""),
     (left("wide", 2), "conditional", "2 % of the lines stand for trips that are farther apart"),
     (alone(int(20 * HOURS_ALONE)), "ready", ""),
@@ -209,6 +211,12 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         "ends_in_few_places",
         {"share": 0.02, "units": "trips", "places": 3},
         ("trim_ends", "extract", {"trim_ends": 200}),
+    ),
+    (
+        {"distinct_ends": 1},
+        "ends_not_checked",
+        {"units": "trips"},
+        ("ends_apart", "anonymize", {"distinct_ends": None}),
     ),
     ({"k": 2, "unit": "trajectory"}, "pairs_of_windows", {}, ("larger_k", "anonymize", {"k": 3})),
     (

@@ -260,6 +260,9 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     """Find whether many lines show a place where all of their people begin or end."""
+    if report.distinct_ends < 2 and report.unit != "trajectory":
+        default = _remedy(report, "ends_apart", distinct_ends=None)
+        yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
     share = report.share_in_one_place
     if share > IN_ONE_PLACE:
         places = report.distinct_ends

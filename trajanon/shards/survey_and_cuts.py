@@ -252,7 +252,8 @@ def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: Pl
         unknown, still, departures = zip(*ends_by_part, strict=True)
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
-    timing = timing_for(table.plan.release, table.origin, n, ends, sample.start)
+    starts = sample.start.astype(np.float64)
+    timing = timing_for(table.plan.release, table.origin, n, ends, starts)
     return replace(table.plan, timing=timing, spread=spread)
 
 

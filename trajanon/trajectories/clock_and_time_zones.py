@@ -140,8 +140,7 @@ def zone_of(places: Floats) -> str:
     # On both sides of the antimeridian, longitudes are counted on to the east, beyond 180 degrees.
     if lon.max() - lon.min() > 180.0 and (np.abs(lon) > 90.0).all():
         lon = lon % 360.0
-    middle = wrapped(lon.mean(dtype=np.float64))
-    return str(tzfpy.get_tz(float(middle), float(lat.mean(dtype=np.float64))))
+    return str(tzfpy.get_tz(float(wrapped(lon.mean())), float(lat.mean())))
 
 
 def departure_days(trajectories: Trajectories) -> Ints | None:
