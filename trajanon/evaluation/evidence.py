@@ -16,7 +16,6 @@ from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
 from trajanon.evaluation import od_flows
-from trajanon.evaluation import usefulness_of_lines as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack, Guessed
 from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.attacks.home_and_work import PLACE
@@ -28,6 +27,7 @@ from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher_and_licence import Publisher
+from trajanon.evaluation.usefulness_of_lines import Usefulness
 from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
@@ -150,7 +150,7 @@ class Evaluation:
     problems: Sequence[str] | None = None
     period: str | None
     loss: float
-    usefulness: measures.Usefulness
+    usefulness: Usefulness
     tasks: Mapping[str, Estimate | None]
     attacks: Sequence[Attack]
     most_of_one: int
@@ -303,7 +303,7 @@ class Evaluation:
             attacks={question: self._attacks_on(question) for question in QUESTIONS},
             few_left=few_left,
             place=PLACE,
-            measures=measures,
+            od_flows=od_flows,
         )
 
     @property
