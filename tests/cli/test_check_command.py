@@ -15,6 +15,7 @@ def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
     assert refused.code == 1
     assert refused.out.startswith("anonymized.parquet must not be published:\n- ")
     assert refused.err == ""
+    assert "--subjects-exact is for --tra" in run("check", "-k", 4, "--subjects-exact").sentence
     originals = run("check", "trajectories.parquet", "-k", 4)
     assert originals.code == 1
     assert "column 'subject'" in originals.out

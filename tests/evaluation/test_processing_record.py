@@ -109,3 +109,10 @@ def test_it_is_printed_on_a4(evaluation: Evaluation, browser: "Browser") -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= 680
     assert asked == []
     page.close()
+
+
+def test_a_record_promises_no_more_people_than_there_are(evaluation: Evaluation) -> None:
+    few = replace(evaluation, violations={"records": 0, "subjects": 2})
+    for judged, exception in ((evaluation, False), (few, True)):
+        measures, _ = said(processing_record(judged))["(g) Technical measures"]
+        assert ("but for 2 of fewer: see (d)" in measures) == exception

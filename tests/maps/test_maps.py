@@ -274,6 +274,10 @@ def test_trips_by_cell_are_drawn_by_how_many_they_are() -> None:
     assert "For the holder of the data" not in page
     with pytest.raises(BadInput, match="has a column trips"):
         public(cells.drop(columns="trips"), tiles=None)
+    with pytest.raises(BadInput, match="no trip passes any of these cells"):
+        public(cells.iloc[:0], tiles=None)
+    unused = cells.assign(trips=[0, *cells.trips[1:]])
+    assert about(html(public(unused, tiles=None)))["total"]["groups"] == len(cells) - 1
 
 
 def test_the_command_draws_cells(run: Run, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The ledger: what was released is known again, and nothing else can be read from it."""
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,29 @@ def test_what_is_no_ledger_is_refused(book: Path, content: bytes) -> None:
     with pytest.raises(FileProblem, match=r"trips\.ledger"), opened(book, new=True):
         pass
     assert book.read_bytes() == content
+
+
+def test_what_is_no_ledger_keeps_its_permissions(book: Path) -> None:
+    book.mkdir(mode=0o755)
+    table = book / "public.csv"
+    table.write_text("lat,lon\n")
+    table.chmod(0o644)
+    for path, permissions in ((book, 0o755), (table, 0o644)):
+        with pytest.raises(FileProblem), opened(path, new=True):
+            pass
+        assert mode(path) == permissions
+
+
+def test_names_that_are_not_utf_8_are_kept(book: Path) -> None:
+    name = os.fsdecode(b"/releases/\xff.csv")
+    book = book.with_name(os.fsdecode(b"\xff.ledger"))
+    with opened(book, new=True) as ledger:
+        digests = ledger.digests_of_marks(marks_of([1, 10]))
+        ledger.announce({**TOLD, "release": name}, digests)
+        _new, account = ledger.mark_new(digests, None)
+        assert account.file == "\ufffd.ledger"
+    with opened(book) as ledger:
+        assert [entry.note["release"] for entry in ledger.entries] == [name]
 
 
 def test_there_is_none_to_look_into(book: Path) -> None:

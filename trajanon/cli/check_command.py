@@ -42,6 +42,8 @@ def check(
     and reads the report beside the file, if there is one. Add --trajectories to count the different
     people behind each line.
     """
+    if subjects_exact and trajectories is None and subject is None:
+        raise BadInput("--subjects-exact is for --trajectories, or for the --subject of a table")
     for_releases = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
         for name in filter(for_releases.get, for_releases):

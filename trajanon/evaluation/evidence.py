@@ -238,7 +238,7 @@ class Evaluation:
             attacks=self.attacks,
             inferred=self.inferred,
             verified=self.verification,
-            below_k=self.violations["subjects"] or self.violations["records"] or 0,
+            below_k=self.violations[self.report.counted] or self.violations["records"] or 0,
             crowd=crowd,
         )
 
@@ -326,6 +326,11 @@ class Evaluation:
         return Crowd(self.measured / self.most_of_one)
 
     @property
+    def crowd_of_flows(self) -> Crowd:
+        """Return the same for counts from cell to cell, which are of trips with both ends alone."""
+        return Crowd(self.usefulness.flows_of / self.most_of_one)
+
+    @property
     def published(self) -> dict[str, Json]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
@@ -339,9 +344,9 @@ class Evaluation:
         }
 
         # Of few trips this would tell where one of them ends.
-        if self.unit == "trip" and self.crowd.people >= FEW:
+        if self.unit == "trip" and self.crowd_of_flows.people >= FEW:
             share_right = self.usefulness.flow_similarity[self.od_cell or od_flows.LARGEST]
-            rounded = self.crowd.shares_of().number(share_right)
+            rounded = self.crowd_of_flows.shares_of().number(share_right)
             figures["flows"] = {"cell": self.od_cell, "right": rounded}
         return figures
 
@@ -378,7 +383,7 @@ class Evaluation:
             farthest=Crowd(self.crowd.people * SHARE_BEYOND),
             of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
-            of_counts=self.crowd.shares_of(),
+            of_counts=self.crowd_of_flows.shares_of(),
             two_digits=two_digits,
             minutes=lambda minutes: span(60.0 * minutes),
             openstreetmap=OSM_ATTRIBUTION,

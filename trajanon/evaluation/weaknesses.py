@@ -141,7 +141,8 @@ def _is_in_order(trips: Recordings, release: Recordings, nearest: Ints) -> bool:
     n = len(release.points)
     if n == len(trips.points) and _belong_together(trips.points, release.points):
         return True
-    if n < _FEWEST_ROWS:
+    # Of rows that are all nearest to one original there is no correlation.
+    if n < _FEWEST_ROWS or (nearest == nearest[0]).all():
         return False
     # Not above: it takes longer to load than all else here, and few releases are out of order.
     from scipy.stats import spearmanr

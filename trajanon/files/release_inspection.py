@@ -268,7 +268,7 @@ def compare_with_rewrite(path: Path, lines: Lines, write: Writer | None = None) 
     `write` is what writes a file of this format, unless it is the writer of its suffix.
     """
     release_format = RELEASE_FORMATS[path.suffix.lower()]
-    points = lines.places[:, :, ::-1]
+    points = lines.places[:, :, ::-1] + 0.0  # a release has one zero: -0.0 differs
     provenance = lines.provenance | ({"counted": "subjects"} if lines.people else {})
     row_per_line = ReleasedTrajectories(points, provenance=provenance, times=lines.times)
     release = row_per_line.take(lines.of_rows)

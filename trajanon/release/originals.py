@@ -74,7 +74,9 @@ def lines_of_released(report: Report, keys: Ints, copies: Ints) -> Ints:
     labels = report.groups_of_released
     _require_match(len(report.line_keys) > labels.max())  # every group has a line
     key_of_released = np.array(report.line_keys)[labels]
-    line = pd.Index(keys).get_indexer(key_of_released).astype(np.int64)
+    index = pd.Index(keys)
+    _require_match(index.is_unique)  # a part that stands twice in a folder has lines again
+    line = index.get_indexer(key_of_released).astype(np.int64)
     _require_match((line >= 0).all())
 
     rows_on_line = np.bincount(line[report.own_rows], minlength=len(keys))
