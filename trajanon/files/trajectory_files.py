@@ -220,6 +220,15 @@ def read_subjects(
         return owners.subject, with_counts(provenance_of(file.schema_arrow), owners.counts)
 
 
+def is_of_trajectories(path: Path) -> bool:
+    """Check whether a file is one of trajectories, by its footer; releases have no such."""
+    try:
+        with _opened(path) as file:
+            return geoparquet.text_of(file.schema_arrow, "trajanon") is not None
+    except FileProblem:  # a release of another format
+        return False
+
+
 def recordings_of(path: Path) -> list[Path]:
     """List the files of recordings that a file of trajectories says it was extracted from.
 

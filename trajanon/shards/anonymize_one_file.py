@@ -24,7 +24,12 @@ from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
 from trajanon.files.release_formats import check_release_format, write_release
-from trajanon.files.trajectory_files import read_marks, read_trajectories, recordings_of
+from trajanon.files.trajectory_files import (
+    is_of_trajectories,
+    read_marks,
+    read_trajectories,
+    recordings_of,
+)
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
@@ -104,7 +109,7 @@ def anonymize_file(
     check_release_format(release_path, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
 
-    if is_release(source_path):
+    if is_release(source_path) and not is_of_trajectories(source_path):
         raise BadInput(
             f"{source_path} is a release already, as the files beside it show: name the "
             "trajectories that trajanon extract wrote"
