@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -351,3 +352,11 @@ def test_rows_all_near_one_original_are_in_no_order(originals: Originals) -> Non
     points = originals.trips.points[:1] + np.random.default_rng(0).normal(0.0, 1e-6, (20, 1, 2))
     found = audit("one place", originals, of_points(points))
     assert "order_kept" not in names_of(found)
+
+
+@pytest.mark.parametrize("releases", [("moved.csv", "moved.csv"), ("noise",)])
+def test_releases_of_one_name_are_refused(run: Run, here: Path, releases: Sequence[str]) -> None:
+    (here / "moved.csv").write_text("id,lat,lon\n1,40,2\n1,40,2.1\n")
+    (here / "noise").mkdir()
+    failed = run("evaluate", "trajectories.parquet", *releases)
+    assert "name each once" in failed.sentence

@@ -91,6 +91,11 @@ def test_people_are_counted_roughly_or_said_to_be_unknown() -> None:
     assert said(processing_record(few))["(c) Number of data subjects"][0] == "Fewer than 10."
     assert "some 5,700 trajectories" in answers["(c) Categories of personal data"][0]
 
+    one = replace(many, nameless=1, period="2020-01")
+    answers = said(processing_record(one))
+    assert answers["(c) Number of data subjects"][0] == "Some 1,200; 1 recording names nobody."
+    assert "recorded in 2020-01." in answers["(c) Categories of personal data"][0]
+
 
 def test_a_release_that_must_not_be_published_has_a_record() -> None:
     stopped = replace(evaluated(toy()), problems=["a line is alone"])

@@ -159,6 +159,7 @@ def report(
             "counted": "subjects",
             "labels": np.asarray(labels).tolist(),
             "chains": None,
+            "persons": {"people": 0, "people_below": 0},
             "information_loss": 12.3456,
             "stages": [
                 {"name": "path", "information_loss": None},
