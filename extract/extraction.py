@@ -29,6 +29,7 @@ from trajanon.extract.sources.wrong_years import with_true_years
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
+from trajanon.release.report_files import is_release
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def _listed_files(source: Source, reading: Reading) -> list[SourceFile]:
         return []
 
     paths = [Path(name) for name in names]
-    for path in filter(files.is_release, paths):
+    for path in filter(is_release, paths):
         why = "as the files beside it show: name its recordings, or move it away"
         raise BadInput(f"{path} is a release, or counts of one, not traces, {why}")
     return files.find(paths, reading)

@@ -77,6 +77,9 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     """Draw trips by cell, the darker the more."""
     if missing := {"cell", "trips"} - {*cells.columns}:
         raise BadInput(f"a table of cells has a column {min(missing)}: make it by streets --cells")
+    cells = cells[cells["trips"] > 0]
+    if cells.empty:
+        raise BadInput("no trip passes any of these cells: there is nothing to draw")
     # A cell that is counted in several parts of the day is drawn with all of its trips.
     cells = cells.dissolve("cell", {"trips": "sum"})
     trips = cells["trips"].to_numpy()

@@ -237,9 +237,11 @@ def public(
         release = release.trajectories
     if isinstance(release, Trajectories):
         raise BadInput("a public map draws a release, and these are trajectories: anonymize them")
-    if len(release) == 0:
-        raise BadInput("there are no released trajectories to draw: run trajanon anonymize again")
     if isinstance(release, ReleasedTrajectories):
+        if len(release) == 0:
+            raise BadInput(
+                "no released trajectories are here to draw: run trajanon anonymize again"
+            )
         drawing = released_alone(release)
         title = "trajanon: release"
         attribution = release.attribution

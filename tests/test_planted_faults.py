@@ -11,8 +11,8 @@ from toy import crossing, toy
 import trajanon
 from trajanon.cli.report_tables import show_release
 from trajanon.common.errors import BadInput
-from trajanon.files.order_and_keys_of_lines import in_order
 from trajanon.files.release_formats import write_release
+from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
 

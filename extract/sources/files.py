@@ -29,7 +29,7 @@ from trajanon.extract.sources.person_by_folder import folder_of_person
 from trajanon.extract.sources.reader_sentences import refusal_of
 from trajanon.extract.sources.reading import Reading, meter
 from trajanon.extract.trace import Trace
-from trajanon.release.report_files import datasheet_path, report_path
+from trajanon.release.report_files import is_release
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -106,11 +106,6 @@ def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
         nothing = f"the folder {folder} holds no file of traces ({', '.join(FORMATS)})"
         raise first_problem or FileProblem(nothing)
     return listed
-
-
-def is_release(path: Path) -> bool:
-    """Return whether a file or folder is a release, or counts of one, by what is beside it."""
-    return path.exists() and (report_path(path).exists() or datasheet_path(path).exists())
 
 
 def _files_below(folder: Path, reading: Reading) -> list[Path]:

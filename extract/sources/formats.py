@@ -13,6 +13,7 @@ from trajanon.extract.sources import (
     geopackage_and_shapefile,
     google_timeline,
     gpx,
+    gpx_archive,
     json_and_geojson,
     kml_and_tcx,
     known_datasets,
@@ -34,8 +35,8 @@ _WITH_TRACKS = ("gpx", "gpx-archive", "kml")  # formats whose tracks have names
 _MODULES = {
     module.__name__.rpartition(".")[2]: module
     for module in (
-        *(csv_and_parquet, fit_and_nmea, geopackage_and_shapefile, google_timeline, gpx),
-        *(json_and_geojson, kml_and_tcx, known_datasets),
+        *(csv_and_parquet, fit_and_nmea, geopackage_and_shapefile, google_timeline),
+        *(gpx, gpx_archive, json_and_geojson, kml_and_tcx, known_datasets),
     )
 }
 """Modules of readers by their names, as formats.csv has them."""

@@ -1,10 +1,6 @@
-"""GPX, and archives of it: track segments in the order of the file, without routes and waypoints.
-
-OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, identifiable files.
-"""
+"""GPX: track segments in the order of the file, without routes and waypoints."""
 
 import io
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -18,7 +14,7 @@ import pyarrow as pa
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources.archives import CutOff, members, stream_of, unpacked
+from trajanon.extract.sources.archives import stream_of, unpacked
 from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import UNREAD_TIMES, moments
@@ -30,13 +26,7 @@ API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
 
 FROM_OSM = "files from OpenStreetMap"
-NOT_GPX = "members that are not GPX"
-CUT_OFF_FILES = "archives cut off"
-WITHOUT_ACCOUNT = "recordings without their account in the dump, or before it"
 
-_NAMES_OF_GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
-_NAMES_IN_DUMP = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
-_NUMBER = re.compile(r"[0-9]{1,18}")
 
 _MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
 _BYTES_JUDGED = 1 << 14  # by which a document is recognised
@@ -170,13 +160,13 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     with reading.unpacked(path) as stream:
         # Where packed bytes are damaged, `read` would lose what comes before.
         document = GpxDocument(stream.read1, str(path))
-        yield from _traces_of(document, reading)
+        yield from traces_of(document, reading)
 
     if document.is_empty:
         reading.found("no points")
 
 
-def _traces_of(
+def traces_of(
     document: GpxDocument, reading: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Read a document as one recording, or as the saved page of the OSM API that it is.
@@ -210,74 +200,3 @@ def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
     if len(time) > _STANDING and np.ptp(time) < 1.0:
         time = np.full_like(time, np.nan)
     return replace(segment, name=name, subject=subject, time=time)
-
-
-def read_archive(path: Path, reading: Reading) -> Iterator[Trace]:
-    """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
-    accounts: dict[int, str] | None = None  # by upload; None before metadata.xml
-    any_read = False
-    nameless = 0  # recordings of a dump without an account
-    problem = ""  # why nothing can be read
-    try:
-        for name, opened in members(reading.open(path), path):
-            kind = _kind_of(name)
-            if not kind or opened is None:  # a link or a device cannot be opened
-                reading.counts[NOT_GPX] += 1
-                continue
-
-            points_used = 0  # of this member
-            try:
-                if kind == "metadata":
-                    accounts = {}
-                    _read_accounts(opened().read, f"{path}/{name}", accounts)
-                    continue
-
-                upload = name
-                subject = None
-                if in_dump := _NAMES_IN_DUMP.fullmatch(name):
-                    upload = str(int(in_dump[2]))
-                    if in_dump[1] != "trackable":  # which name no account
-                        nameless += accounts is None
-                        subject = (accounts or {}).get(int(upload))
-
-                document = GpxDocument(opened().read1, f"{path}/{name}")
-                label = f"{reading.label}/{upload}"
-                of_member = replace(reading, what=label, label=label)
-                for trace in _traces_of(document, of_member, subject):
-                    any_read = True
-                    points_used += len(trace)
-                    yield trace
-                any_read = True
-            except FileProblem as error:
-                problem = problem or f"no GPX file in {path} can be read: {error}"
-                reading.leave_out(error, points_used, "members")
-    except CutOff as error:
-        problem = f"{path} is damaged or cut off ({error}): download it again"
-        if any_read:
-            reading.found(CUT_OFF_FILES, 1, problem=problem)
-
-    if not any_read:
-        kinds = ", ".join(_NAMES_OF_GPX)
-        nothing = f"{path} holds no {kinds} file: unpack others, and name the folder"
-        raise FileProblem(problem or nothing)
-    reading.found(WITHOUT_ACCOUNT, nameless)
-
-
-def _kind_of(name: str) -> str:
-    """Name the kind of a member; as in folders, hidden ones are left out: they have none."""
-    file_name = name.rpartition("/")[2]
-    if file_name == "metadata.xml":
-        return "metadata"
-    is_gpx = file_name.lower().endswith(_NAMES_OF_GPX) and not file_name.startswith(".")
-    return "gpx" if is_gpx else ""
-
-
-def _read_accounts(read: Callable[[int], bytes], name: str, accounts: dict[int, str]) -> None:
-    """Fill in the account of each upload of a dump, up to what ends the reading."""
-    for root in growing_tree(read, name):
-        for element in root:
-            upload = element.get("id", "")
-            account = element.get("uid", "")
-            if _NUMBER.fullmatch(upload) and _NUMBER.fullmatch(account):
-                accounts[int(upload)] = f"osm:uid:{int(account)}"
-        del root[:-1]

@@ -15,6 +15,7 @@ def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
     assert refused.code == 1
     assert refused.out.startswith("anonymized.parquet must not be published:\n- ")
     assert refused.err == ""
+    assert "--subjects-exact is for --tra" in run("check", "-k", 4, "--subjects-exact").sentence
     originals = run("check", "trajectories.parquet", "-k", 4)
     assert originals.code == 1
     assert "column 'subject'" in originals.out
@@ -29,3 +30,19 @@ def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
     (here / "anonymized.parquet").write_bytes(b"damaged")
     assert "cannot read anonymized.parquet as Parquet" in run("check", "-k", 4).sentence
     assert "there is no x.csv" in run("check", "x.csv", "-k", 4).sentence
+
+
+def test_what_is_counted_where_nobody_is_named_is_recordings(run: Run, tmp_path: Path) -> None:
+    walks_of = [walk(number) for number in range(6)]
+    (tmp_path / "walks.csv").write_text("\n".join(["id,lat,lon", *walks_of]))
+    assert run("extract", "walks.csv", "--columns", "nameless=different").code == 0
+    assert run("anonymize", "-k", 3, "--effort", "fast").code == 0
+    answer = run("check", "-k", 3, "--trajectories", "trajectories.parquet")
+    assert "holds for recordings: each of its" in answer.out
+    assert "; at least 3 different recordings in each group, where 6 recordings" in answer.out
+
+
+def walk(number: int) -> str:
+    """A table's rows of a walk to the north, beside those of other numbers."""
+    steps = range(30)
+    return "\n".join(f"{number},{40 + step / 1000},{-3 + number / 1000}" for step in steps)

@@ -41,7 +41,8 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
 
     drawn = run("map")
     assert drawn.code == 0
-    assert drawn.out == f"Open {tmp_path / 'map.html'} in a browser.\n"
+    keep_private = "(keep it private: it shows the originals)"
+    assert drawn.out == f"Open {tmp_path / 'map.html'} in a browser {keep_private}.\n"
     files = {"trajectories.parquet", "anonymized.parquet", "anonymized.report.json", "map.html"}
     assert names(tmp_path) == files
 

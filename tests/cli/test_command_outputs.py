@@ -63,6 +63,29 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
     assert names(here) == before
 
 
+def test_a_release_takes_no_place_of_recordings_and_is_not_released_again(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "tracks").mkdir()
+    for number in range(4):
+        way = track(lon=number / 1000, points=99)
+        (tmp_path / "tracks" / f"{number}.gpx").write_text(way)
+    assert run("extract", "tracks", "--columns", "nameless=different").code == 0
+    again = run("anonymize", "-k", 2, *FAST, "--out", "tracks/0.gpx").sentence
+    assert "tracks/0.gpx is read as input" in again
+
+    assert run("anonymize", "-k", 2, *FAST).code == 0
+    assert run("anonymize", "-k", 2, *FAST).code == 0  # it may take its own place
+    released_twice = run("anonymize", "anonymized.parquet", "-k", 2, "--out", "b.parquet").sentence
+    assert "anonymized.parquet is a release already" in released_twice
+
+
+def test_an_earlier_datasheet_is_not_that_of_a_new_release(run: Run, here: Path) -> None:
+    (here / "anonymized.datasheet.md").write_text("of before")
+    answer = run("anonymize", "-k", 2, *FAST)
+    assert "anonymized.datasheet.md is of an earlier release" in answer.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "out"),
     [

@@ -14,7 +14,7 @@ from commands import FAST, Run, names
 
 from trajanon.common.arrays import Floats
 from trajanon.tables import tables
-from trajanon.tables.cell_numbers import Numbers, number_texts
+from trajanon.tables.cell_numbers_and_missing import Numbers, number_texts
 from trajanon.tables.papers.datasets import COLUMN_SETS
 
 TABLE = "name,income,age,town\n" + "".join(

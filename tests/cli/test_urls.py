@@ -73,7 +73,7 @@ def test_a_release_is_read_where_it_is(run: Run, store: Folder) -> None:
     assert answer.err.startswith(f"trajanon: read {RELEASE} as ")
     assert "each of its" in answer.out
     assert run("map", "--view", "public", "--offline", RELEASE).code == 0
-    assert Path("map.html").is_file()
+    assert Path("map.public.html").is_file()
     assert run("streets", RELEASE, "--cells", "500").code == 0
     assert store.names() == ["out", *BESIDE, "trips"]
     assert not list(Path(gettempdir()).glob(f"trajanon-????????{SCRATCH}/copy/trips"))

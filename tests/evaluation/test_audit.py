@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from commands import Run
 
 import trajanon
 from trajanon.cli.audit_of_other_programs import read_any, read_originals
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.evaluation.audit import ATTACKS, Audit, audit, audit_with_report, ends_of_the_scale
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.release.originals import matched
@@ -299,3 +300,63 @@ def test_ids_that_are_of_nobody_are_refused(originals: Originals) -> None:
         audit("twice", originals, twice, match="id")
     with pytest.raises(trajanon.BadInput, match="are as many"):
         audit("few", originals, of_points(rows.points[:9]), match="order")
+
+
+def with_times(originals: Originals, is_known: Bools) -> Originals:
+    """The same originals, of which only these have times."""
+    times = np.where(is_known[:, None], np.asarray(originals.trips.times), np.nan)
+    trips = replace(originals.trips, times=times)
+    rows = Recordings.of(trips, None)
+    return Originals(trips, rows, [rows.names])
+
+
+def test_originals_without_times_are_found_by_their_places(originals: Originals) -> None:
+    """What needs an hour is measured on those that have one, and nothing else changes."""
+    as_they_are = of_points(originals.trips.points, originals.trips.times)
+    half = audit("half", with_times(originals, np.arange(N) % 2 == 0), as_they_are, match="order")
+    for attack in ("whole trip", "two points", "two points and hours", "hour of a trip"):
+        chance = half.chances[attack]
+        assert chance is not None
+        assert chance.value == pytest.approx(1.0, abs=0.2), attack
+
+    none = audit("none", with_times(originals, np.zeros(N, bool)), as_they_are, match="order")
+    without = audit("without", originals, of_points(originals.trips.points), match="order")
+    assert not none.timed
+    for attack in ("two points", "two points and hours", "hour of a trip"):
+        assert none.chances[attack] == without.chances[attack]
+    assert none.chances["hour of a trip"] is None
+
+
+def test_a_recording_without_a_name_does_not_hide_the_names_of_others(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": np.repeat(np.arange(6), 2), "lat": 40.0, "lon": 2.0})
+    table["lat"] += 0.01 * np.arange(12)
+    table["subject"] = np.repeat(["ann", "Ann", "bob", None, None, "bob"], 2)
+    table.to_csv(tmp_path / "points.csv", index=False)
+    subject = read_originals(tmp_path / "points.csv").trips.subject
+    assert subject is not None
+    assert len(np.unique(subject)) == 3  # ann, bob, and nobody
+    assert subject[3] == subject[4]
+
+
+@pytest.mark.parametrize(
+    "method", ['python "m.py {in} {out}', "sh -c 'printf \"\\377\" >&2; exit 1' {in} {out}"]
+)
+def test_a_method_that_cannot_be_run_is_one_sentence(run: Run, here: Path, method: str) -> None:
+    (here / "moved.csv").write_text("id,lat,lon\n1,40,2\n1,40,2.1\n")
+    failed = run("evaluate", "trajectories.parquet", "moved.csv", "--method", method)
+    assert failed.code == 2
+    assert "--method" in failed.sentence
+
+
+def test_rows_all_near_one_original_are_in_no_order(originals: Originals) -> None:
+    points = originals.trips.points[:1] + np.random.default_rng(0).normal(0.0, 1e-6, (20, 1, 2))
+    found = audit("one place", originals, of_points(points))
+    assert "order_kept" not in names_of(found)
+
+
+@pytest.mark.parametrize("releases", [("moved.csv", "moved.csv"), ("noise",)])
+def test_releases_of_one_name_are_refused(run: Run, here: Path, releases: Sequence[str]) -> None:
+    (here / "moved.csv").write_text("id,lat,lon\n1,40,2\n1,40,2.1\n")
+    (here / "noise").mkdir()
+    failed = run("evaluate", "trajectories.parquet", *releases)
+    assert "name each once" in failed.sentence

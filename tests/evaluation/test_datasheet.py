@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from toy import toy
 
 import trajanon
 from trajanon import BadInput, Publisher
+from trajanon.evaluation.counts_datasheet import counts_datasheet
 from trajanon.release.release_words import cost
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -166,3 +168,44 @@ def test_recordings_without_a_name_are_told() -> None:
         odd = Trajectories(named.points, provenance={"counts": counts})
         release, report = released(named)
         assert trajanon.evaluate(odd, release, report).nameless == 0
+
+
+def town(ends_are_true: int) -> Trajectories:
+    """Trips of 80 people on 10 roads, of which so many have both of their ends."""
+    random = np.random.default_rng(1)
+    begin, end = random.uniform(40.0, 40.1, (2, 10, 1, 2)).repeat(8, axis=1).reshape(2, 80, 1, 2)
+    points = begin + (end - begin) * np.linspace(0.0, 1.0, 6)[:, None]
+    points = points + random.normal(0.0, 1e-4, (80, 1, 2))
+    true_ends = np.repeat(np.arange(80) < ends_are_true, 2).reshape(80, 2)
+    return Trajectories(
+        points, subject=np.arange(80), true_ends=true_ends, provenance={"trips": True}
+    )
+
+
+@pytest.mark.parametrize(("ends_are_true", "are_published"), [(80, True), (40, True), (1, False)])
+def test_counts_of_the_few_trips_with_both_ends_are_not_published(
+    ends_are_true: int, are_published: bool
+) -> None:
+    """The share of one trip that stays in its cells tells where it ends."""
+    evaluation = evaluated(town(ends_are_true), k=4, distinct_ends=1)
+    assert evaluation.usefulness.flows_of == ends_are_true
+    assert ("flows" in evaluation.published) == are_published
+    assert ("OD tables" in evaluation.datasheet) == are_published
+
+
+def test_counts_of_no_trip_are_not_known() -> None:
+    """No trip has both ends: that none of 0 counts is right would be no measurement."""
+    page = evaluated(town(0), k=4, distinct_ends=1).html
+    assert page.count("correct counts (1 km)</th><td>not known") == 1
+    assert page.count("cells of 3 km</th><td>not known") == 1
+
+
+def test_the_datasheet_of_counts_takes_no_markup_from_an_attribution(tmp_path: Path) -> None:
+    release = tmp_path / "release.parquet"
+    release.touch()
+    for attribution, shown in (
+        (OSM_ATTRIBUTION, OSM_ATTRIBUTION),
+        ("x | <b>y</b>", r"x \| \<b\>y\</b\>"),
+    ):
+        page = counts_datasheet(tmp_path / "cells.csv", "2 cells", release, attribution, [])
+        assert f"| Attribution | {shown} |" in page.splitlines()

@@ -193,7 +193,7 @@ def test_no_input_is_written_over(run: Run, here: Path) -> None:
 def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
     assert held.code == 0
-    assert "2 different subjects in each group" in held.out
+    assert "2 different people in each group" in held.out
     assert "without a name" not in held.out
     some = replace(toy(), provenance={"counts": {"recordings of unknown subjects": 3}})
     trajanon.write_trajectories(here / "some.parquet", some)

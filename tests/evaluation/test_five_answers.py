@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 from reports import reported
+from toy import toy
 
+import trajanon
 from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.five_answers import five_answers
+from trajanon.trajectories.trajectories import Trajectories
 
 END = Inferred("the end of a trip", "its first two thirds", told=0.1, guess=0.0)
 
@@ -22,3 +26,15 @@ def test_lines_with_too_few_people_are_counted() -> None:
 
     answers = five_answers(reported(lines=9), below_k=0, **measured)
     assert answers[0].answer == "At least 5 different people stand behind each of the 9 lines."
+
+
+def test_lines_of_few_people_are_not_said_to_be_of_few_trips() -> None:
+    """As published, k counts trips, and is kept; that people are fewer stands in the verdict."""
+    points = toy().points.repeat(2, axis=0)
+    owners = np.arange(len(points)) // 4
+    trips = Trajectories(points, subject=owners, provenance={"trips": True})
+    release = trajanon.anonymize(trips, 4, as_published=True)
+    evaluation = trajanon.evaluate(trips, release)
+    assert evaluation.violations["records"] == 0
+    assert evaluation.violations["subjects"]
+    assert evaluation.answers[0].answer.startswith("At least 4 trips stand behind each of the")

@@ -101,6 +101,17 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     assert abs(other.risks["linkability"].risk) < 0.5
 
 
+def test_one_line_alone_leads_to_no_next_trip() -> None:
+    """The only line is that of the trip before, which an adversary rules out."""
+    some = ways(12, 4)
+    subjects = np.asarray(some.subject)
+    members = subjects < np.median(subjects)
+    shadows = shadows_of(some.points, subjects, 0)
+    for lines, are_tried in ((some.points[:1], False), (some.points[:2], True)):
+        found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+        assert (NEXT in found.risks) == are_tried
+
+
 @pytest.mark.usefixtures("far_lines")
 def test_half_of_too_few_is_refused() -> None:
     report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)

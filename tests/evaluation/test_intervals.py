@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints
-from trajanon.evaluation.intervals import area_under_curve, risk, variance_of_mean
+from trajanon.evaluation.intervals import (
+    area_under_curve,
+    rate_with_interval,
+    risk,
+    variance_of_mean,
+)
 
 
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 99))
@@ -55,3 +60,10 @@ def test_risks_at_their_ends_are_not_certain(main: float, control: float, beyond
     assert told.risk == beyond
     assert told.low < told.high <= 1.0
     assert told.low <= beyond <= told.high
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.25, 0.7])
+def test_a_rate_that_three_people_share_is_not_certain(rate: float) -> None:
+    """A mean of 0.1 is off by rounding, which is no variance of people."""
+    estimate = rate_with_interval(np.full(3, rate), np.arange(3))
+    assert estimate.high - estimate.low > 0.5

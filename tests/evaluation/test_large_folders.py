@@ -129,4 +129,4 @@ def test_commands_say_that_it_is_a_sample(run: Run, monkeypatch: pytest.MonkeyPa
 
     answer = run("check", "out", "-k", "3", "--trajectories", "trips")
     assert answer.code == 0, answer
-    assert "3 different subjects in each group" in answer.out
+    assert "3 different people in each group" in answer.out

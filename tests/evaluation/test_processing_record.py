@@ -91,6 +91,11 @@ def test_people_are_counted_roughly_or_said_to_be_unknown() -> None:
     assert said(processing_record(few))["(c) Number of data subjects"][0] == "Fewer than 10."
     assert "some 5,700 trajectories" in answers["(c) Categories of personal data"][0]
 
+    one = replace(many, nameless=1, period="2020-01")
+    answers = said(processing_record(one))
+    assert answers["(c) Number of data subjects"][0] == "Some 1,200; 1 recording names nobody."
+    assert "recorded in 2020-01." in answers["(c) Categories of personal data"][0]
+
 
 def test_a_release_that_must_not_be_published_has_a_record() -> None:
     stopped = replace(evaluated(toy()), problems=["a line is alone"])
@@ -109,3 +114,10 @@ def test_it_is_printed_on_a4(evaluation: Evaluation, browser: "Browser") -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= 680
     assert asked == []
     page.close()
+
+
+def test_a_record_promises_no_more_people_than_there_are(evaluation: Evaluation) -> None:
+    few = replace(evaluation, violations={"records": 0, "subjects": 2})
+    for judged, exception in ((evaluation, False), (few, True)):
+        measures, _ = said(processing_record(judged))["(g) Technical measures"]
+        assert ("but for 2 of fewer: see (d)" in measures) == exception

@@ -100,3 +100,34 @@ def test_drives_without_times_change_no_speed_and_no_hour() -> None:
         error = errors[task]
         assert error is not None
         assert error.value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_nothing_is_measured_of_speeds_where_no_original_moves() -> None:
+    """Neither NaN, nor an error of drives beside themselves, nor a share of nothing."""
+    moving = drives(6)
+    assert moving.times is not None
+    at_rest = replace(moving, points=np.repeat(moving.points[:, :1], 6, axis=1))
+    in_no_time = replace(moving, times=np.zeros_like(moving.times))
+    never = replace(moving, times=np.full_like(moving.times, np.nan))
+    speeds = {"speeds", "travel times"}
+    for before, not_measured in (
+        (at_rest, speeds | {"lengths"}),
+        (in_no_time, speeds),
+        (never, speeds | {"hours"}),
+    ):
+        errors = task_errors(before, moving)
+        assert {task for task, error in errors.items() if error is None} == not_measured
+        assert all(np.isfinite(error.value) for error in errors.values() if error is not None)
+
+
+def test_a_cell_of_rest_alone_has_no_error_of_speed() -> None:
+    """Where nobody moves, there is no speed to divide by."""
+    moving = drives(7, 2)
+    assert moving.times is not None
+    at_rest = np.full((20, 6, 2), [40.5, 2.0])
+    at_rest[..., 1] += 0.1 * np.arange(20)[:, None]
+    points = np.concatenate([moving.points, at_rest])
+    before = ReleasedLines(points, np.ones(22, np.int64), np.tile(moving.times[:1], (22, 1)))
+    error = task_errors(before, before)["speeds"]
+    assert error is not None
+    assert (error.value, error.low, error.high) == (0.0, 0.0, 0.0)

@@ -107,5 +107,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "length": float(lengths(points).mean()),
         "length_change": 0.0,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
+        "flows_of": len(points),
         "times": None,
     }

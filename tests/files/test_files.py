@@ -320,3 +320,12 @@ def test_a_geopackage_does_not_tell_how_often_it_was_written(
     monkeypatch.setattr(geopandas.GeoDataFrame, "to_file", with_one_more)
     write_release(two, released)
     assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["areas.gpkg", "areas.parquet"])
+def test_areas_are_no_lines_of_a_release(tmp_path: Path, name: str) -> None:
+    areas = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)] * 2, crs="EPSG:4326")
+    path = tmp_path / name
+    areas.to_parquet(path) if name.endswith("parquet") else areas.to_file(path)
+    with pytest.raises(BadInput, match="does not hold lines of equally many points"):
+        read_release(path)

@@ -154,6 +154,15 @@ def test_a_line_may_be_as_fast_as_its_rounded_times_allow(kilometres: int, fast:
     assert problems == ["1 of 1 trajectory are faster than anything on Earth moves"] * fast
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".geojson", ".gpkg", ".gpx", ".parquet"])
+def test_a_zero_of_another_sign_is_not_as_it_is_written(tmp_path: Path, suffix: str) -> None:
+    """The sign of a zero could tell one row of a line from another."""
+    points = np.array([[[40.0, -0.0], [40.0, 0.5]]] * 2)
+    path = tmp_path / f"r{suffix}"
+    write_release(path, Trajectories(points))
+    assert inspected(path, keep=False)[1] != []
+
+
 def part(first: Floats, last: Floats, clock: str | None = None) -> InspectedFile:
     keys = np.array([], "S16")
     return InspectedFile(Path(), None, 9, keys, [], "", np.stack([first, last]), clock)

@@ -15,8 +15,8 @@ import trajanon
 from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
 from trajanon.files.geoparquet import write_released
-from trajanon.files.order_and_keys_of_lines import in_order
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
+from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.release.originals import matched
 from trajanon.release.perturbation import PublicWidths, perturbed_times
 from trajanon.release.report_files import checked

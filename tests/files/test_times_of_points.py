@@ -16,8 +16,8 @@ from toy import crowd
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.files.order_and_keys_of_lines import in_order
 from trajanon.files.release_formats import read_release
+from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.files.times_of_points import spread_evenly
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import Trajectories

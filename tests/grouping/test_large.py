@@ -15,6 +15,7 @@ from naive_refine import Grouped
 from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.effort_of_the_search import Effort, EffortName
+from trajanon.grouping import group_means as means_of_groups
 from trajanon.grouping import loss
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.microaggregation import microaggregate
@@ -171,7 +172,8 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     whole = group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loss, "RECORDS_PER_SUM", 7)
+        for module in (loss, means_of_groups):
+            patch.setattr(module, "RECORDS_PER_SUM", 7)
         patch.setattr(travelling_salesman, "_STEPS_PER_SUM", 7)
         assert np.array_equal(group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)

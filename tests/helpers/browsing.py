@@ -19,7 +19,7 @@ from playwright.sync_api import Frame, Page
 from reports import UNMOVED
 
 from trajanon.common.declared_options import TimesName
-from trajanon.files.order_and_keys_of_lines import line_keys
+from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.grouping.group_means import group_means
 from trajanon.maps import compare
 from trajanon.release.report import digest_of
@@ -159,6 +159,7 @@ def report(
             "counted": "subjects",
             "labels": np.asarray(labels).tolist(),
             "chains": None,
+            "persons": {"people": 0, "people_below": 0},
             "information_loss": 12.3456,
             "stages": [
                 {"name": "path", "information_loss": None},

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from trajanon.files import release_contents
+from trajanon.files import rounding_order_and_keys_of_lines as written_lines
 from trajanon.release import plan
 
 PUBLISHED = (
@@ -26,5 +26,5 @@ def unmoved() -> Iterator[None]:
 def plain_means() -> Iterator[None]:
     """Write means as they are, to 7 decimals, and let them pass the check."""
     with unmoved(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(release_contents, "DIGITS", 7)
+        patch.setattr(written_lines, "DIGITS", 7)
         yield

@@ -12,8 +12,8 @@ from plain import plain_means
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.files.order_and_keys_of_lines import in_order
 from trajanon.files.release_formats import RELEASE_FORMATS, write_release
+from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 K = 4

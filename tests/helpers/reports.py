@@ -42,6 +42,7 @@ def reported(**facts: Any) -> Report:
         "displacement": {**NO_ERRORS, **far},
         "information_loss": 1.23,
         "chains": None,
+        "persons": {"people": 0, "people_below": 0},
         "source": {"recordings": 1_000, "used": 1_000},
     }
     return checked(report | facts)

@@ -75,7 +75,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (chained(DRIVES_BETRAYED + 0.001), "stop", "Windows of one drive lie end to end"),
     (people(PEOPLE), "ready", ""),
     (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
-    ({"shards": 2}, "conditional", "With several shards, the lines of a person"),
+    ({"shards": 2, "persons": None}, "conditional", "The lines of a person are not checked"),
     (
         {"shards": 2, "counted": "records", "subjects_per_group": None},
         "conditional",
@@ -83,6 +83,8 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     ),
     (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
     (left("one_place", 2), "conditional", "For 2 % of the lines, all trips begin, or all end"),
+    ({"distinct_ends": 1}, "conditional", "With --distinct-ends 1, all trips of a line may begin"),
+    ({"distinct_ends": 1, "unit": "trajectory"}, "ready", ""),
     (left("wide", int(100 * WIDE)), "ready", ""),
     (left("wide", 2), "conditional", "2 % of the lines stand for trips that are farther apart"),
     (alone(int(20 * HOURS_ALONE)), "ready", ""),
@@ -179,7 +181,7 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         BELOW | {"units": "trajectories", "unit": "trajectory"},
         ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
     ),
-    ({"shards": 2}, "people_not_checked", {"k": 5, "units": "trips"}, None),
+    ({"shards": 2, "persons": None}, "people_not_checked", {"k": 5, "units": "trips"}, None),
     (
         alone(3),
         "hours_alone",
@@ -209,6 +211,12 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         "ends_in_few_places",
         {"share": 0.02, "units": "trips", "places": 3},
         ("trim_ends", "extract", {"trim_ends": 200}),
+    ),
+    (
+        {"distinct_ends": 1},
+        "ends_not_checked",
+        {"units": "trips"},
+        ("ends_apart", "anonymize", {"distinct_ends": None}),
     ),
     ({"k": 2, "unit": "trajectory"}, "pairs_of_windows", {}, ("larger_k", "anonymize", {"k": 3})),
     (

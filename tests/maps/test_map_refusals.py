@@ -34,7 +34,14 @@ def test_map_refuses_in_one_sentence(run: Run, here: Path, arguments: list[str],
 def test_a_public_map_never_shows_originals(run: Run, here: Path, arguments: list[str]) -> None:
     """Arguments are easily swapped, and the page would say that it is the release."""
     assert "trajectories.parquet" in run("map", "--view", "public", *arguments).sentence
-    assert not (here / "map.html").exists()
+    assert not (here / "map.public.html").exists()
+
+
+def test_a_public_map_takes_no_private_ones_name(run: Run, here: Path) -> None:
+    private = run("map", "--offline")
+    public = run("map", "--offline", "--view", "public")
+    assert "map.html in a browser (keep it private: it shows the originals)." in private.out
+    assert "map.public.html in a browser (for publication)." in public.out
 
 
 def test_a_missing_report_names_the_ways_out(run: Run, here: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
-from trajanon.files.order_and_keys_of_lines import line_keys
+from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.colours_and_tiles import PALETTE
 from trajanon.street_counts.cell_counts import cell_counts
@@ -274,6 +274,10 @@ def test_trips_by_cell_are_drawn_by_how_many_they_are() -> None:
     assert "For the holder of the data" not in page
     with pytest.raises(BadInput, match="has a column trips"):
         public(cells.drop(columns="trips"), tiles=None)
+    with pytest.raises(BadInput, match="no trip passes any of these cells"):
+        public(cells.iloc[:0], tiles=None)
+    unused = cells.assign(trips=[0, *cells.trips[1:]])
+    assert about(html(public(unused, tiles=None)))["total"]["groups"] == len(cells) - 1
 
 
 def test_the_command_draws_cells(run: Run, tmp_path: Path) -> None:
@@ -281,7 +285,7 @@ def test_the_command_draws_cells(run: Run, tmp_path: Path) -> None:
     cells.attrs["attribution"] = OSM_ATTRIBUTION
     cells.to_parquet(tmp_path / "cells.parquet")
     assert run("map", "cells.parquet", "--view", "public", "--offline").code == 0
-    page = (tmp_path / "map.html").read_text(encoding="utf-8")
+    page = (tmp_path / "map.public.html").read_text(encoding="utf-8")
     assert about(page)["headline"] == "trips by cell"
     assert about(page)["attribution"] == OSM_ATTRIBUTION
-    assert mode(tmp_path / "map.html") != 0o600
+    assert mode(tmp_path / "map.public.html") != 0o600

@@ -16,8 +16,8 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import MethodName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.files.order_and_keys_of_lines import line_keys
-from trajanon.release.originals import matched
+from trajanon.files.rounding_order_and_keys_of_lines import line_keys
+from trajanon.release.originals import lines_of_released, matched
 from trajanon.release.report import digest_of
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
@@ -52,6 +52,15 @@ def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
         ]
     alone = trajanon.check(path, K)
     assert (alone.holds, alone.answered) == (True, "rows")
+
+
+def test_a_line_that_stands_in_two_parts_is_of_another_release(tmp_path: Path) -> None:
+    report = checked(trajanon.anonymize(held(tmp_path), K).report)
+    key_of_row = np.array(report.line_keys)[report.labels][report.own_rows]
+    keys, copies = np.unique(key_of_row, return_counts=True)
+    assert len(lines_of_released(report, keys, copies)) == report.n
+    with pytest.raises(BadInput, match="do not belong together"):
+        lines_of_released(report, np.append(keys, keys), np.append(copies, 0 * copies))
 
 
 def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:

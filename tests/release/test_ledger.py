@@ -1,5 +1,6 @@
 """The ledger: what was released is known again, and nothing else can be read from it."""
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,14 @@ def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> N
             ledger.digests_of_marks(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9])
         )
         assert new.tolist() == [False, False, True]
+
+
+def test_a_file_that_is_no_ledger_stays_as_it_is(book: Path) -> None:
+    book.write_text("notes\n" * 100)
+    book.chmod(0o644)
+    with pytest.raises(FileProblem, match="is not a ledger"), opened(book, new=True):
+        pass
+    assert mode(book) == 0o644
 
 
 def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
@@ -179,6 +188,29 @@ def test_what_is_no_ledger_is_refused(book: Path, content: bytes) -> None:
     with pytest.raises(FileProblem, match=r"trips\.ledger"), opened(book, new=True):
         pass
     assert book.read_bytes() == content
+
+
+def test_what_is_no_ledger_keeps_its_permissions(book: Path) -> None:
+    book.mkdir(mode=0o755)
+    table = book / "public.csv"
+    table.write_text("lat,lon\n")
+    table.chmod(0o644)
+    for path, permissions in ((book, 0o755), (table, 0o644)):
+        with pytest.raises(FileProblem), opened(path, new=True):
+            pass
+        assert mode(path) == permissions
+
+
+def test_names_that_are_not_utf_8_are_kept(book: Path) -> None:
+    name = os.fsdecode(b"/releases/\xff.csv")
+    book = book.with_name(os.fsdecode(b"\xff.ledger"))
+    with opened(book, new=True) as ledger:
+        digests = ledger.digests_of_marks(marks_of([1, 10]))
+        ledger.announce({**TOLD, "release": name}, digests)
+        _new, account = ledger.mark_new(digests, None)
+        assert account.file == "\ufffd.ledger"
+    with opened(book) as ledger:
+        assert [entry.note["release"] for entry in ledger.entries] == [name]
 
 
 def test_there_is_none_to_look_into(book: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.files.order_and_keys_of_lines import in_order, out_of_order
+from trajanon.files.rounding_order_and_keys_of_lines import in_order, out_of_order
 from trajanon.trajectories.trajectories import Trajectories
 
 few = st.sampled_from([-1.5, -0.0, 0.0, 1.0, 40.12345])  # of which many are equal

@@ -129,3 +129,13 @@ def test_what_is_published_leaves_the_hidden_one_hidden(
     # Figures as they are give it away.
     monkeypatch.setattr(Crowd, "bounds", lambda _, value: (value, value))
     assert np.median(shares_left(own, release, evaluation, path)) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("share", "bounds"),
+    [(0.7, (0.5, 0.75)), (1.0, (0.75, 1.0)), (1.3, (1.25, 1.5)), (2.0, (2.0, 2.25))],
+)
+def test_an_error_larger_than_the_lines_is_not_said_to_be_smaller(
+    share: float, bounds: tuple[float, float]
+) -> None:
+    assert Crowd(8, shares=True).bounds(share) == bounds

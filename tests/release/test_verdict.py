@@ -18,7 +18,7 @@ from markupsafe import escape
 from msgspec import UNSET, structs
 from reports import reported
 from toy import NORTH, crossing, toy
-from verdicts import HELPS, RUN, THRESHOLDS, chained, left, moved, nameless, people
+from verdicts import HELPS, RUN, THRESHOLDS, alone, chained, left, moved, nameless, people
 
 import trajanon
 from trajanon import write_trajectories
@@ -238,6 +238,20 @@ def test_a_release_that_leaves_people_alone_is_nowhere_green(people_below: int) 
     assert found.headline == "Ready to publish, if nobody knows several trips of one person."
     share = "2 %" if people_below == 5 else "100 %"
     assert found.sentences[0].startswith(f"For {share} of the people on several lines")
+
+
+def test_people_who_were_not_counted_are_nowhere_green() -> None:
+    """As in a report of an earlier version, which counted no people on several lines."""
+    found = verdict(reported(persons=None))
+    assert (found.kind, [finding.kind for finding in found.findings]) == (
+        "conditional",
+        ["people_not_checked"],
+    )
+
+
+def test_a_report_without_any_hour_is_judged() -> None:
+    times = alone(0)["times"] | {"alone": {"of": 0}}
+    assert verdict(reported(times=times)).kind == "ready"
 
 
 def pairs(people: int | None = 4) -> Trajectories:

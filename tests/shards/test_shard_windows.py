@@ -12,7 +12,7 @@ from shards import labels_of, out_of, released, shards_of, write_parts
 
 import trajanon
 from trajanon.common import threads_and_dask
-from trajanon.files.order_and_keys_of_lines import line_keys
+from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.report_files import read_report

@@ -13,7 +13,7 @@ def test_the_command_line_takes_a_folder(run: Run) -> None:
     with shards_of(40):
         answer = run("anonymize", "trajectories", "-k", "3", "--effort", "fast")
     assert answer.code == 0
-    assert "the lines of a person are not checked together: fewer than 3 people" in answer.out
+    assert "The lines of a person are not checked together: fewer than 3 people" in answer.out
     assert "100 trajectories to anonymized. Next: trajanon check" in answer.out.splitlines()[-1]
     answer = run("check", "anonymized", "-k", "3")
     assert answer.code == 0, answer

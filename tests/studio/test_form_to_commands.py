@@ -25,3 +25,13 @@ def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
         "trajanon map --view public --offline --roads z.osm.pbf --out map.public.html "
         "tracks-anonymized.parquet"
     )
+
+
+def test_a_zero_is_not_taken_for_an_empty_field(tmp_path: Path) -> None:
+    """The command refuses what it cannot use; it must not take its default instead."""
+    commands: Any = get_command(app)
+    form = Form(tmp_path, commands.commands)
+    form.chosen |= {"times": "of-day", "minute_worth": 0, "k": 0}
+    options = form.options()["anonymize"]
+    assert (options["minute_worth"], options["k"]) == (0, 0)
+    assert "one_line_each" not in options

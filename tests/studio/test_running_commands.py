@@ -1,6 +1,8 @@
 """The studio without a browser: which results are old, who the people are, what helps."""
 
 import asyncio
+import sys
+from asyncio.subprocess import PIPE, create_subprocess_exec
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajanon.cli.messages import CommandProblem
 from trajanon.common.command_lines import Options
 from trajanon.studio.fields import NOBODY
 from trajanon.studio.form_to_commands import MAKE_RELEASE, READ_FILES
 from trajanon.studio.results import Remedy
-from trajanon.studio.running_commands import Problem, Work
+from trajanon.studio.running_commands import Problem, Work, _Ending, _status_lines
 
 USED = {"roles": {"id": "trip", "lat": "lat", "lon": "lon"}, "unused": ["medallion", "fare"]}
 FOUND = {"roles": {"id": "trip", "lat": "lat", "lon": "lon", "subject": "medallion"}, "unused": []}
@@ -237,3 +240,19 @@ def test_that_no_column_names_people_is_an_answer(tmp_path: Path) -> None:
     assert work.go() == [*MAKE_RELEASE]
     work.drop("/somewhere/tracks")
     assert not work.form.chosen["subject"]  # of other files one is asked again
+
+
+def test_a_line_of_a_traceback_that_begins_as_json_is_the_reason_of_the_end() -> None:
+    async def ended(text: str) -> _Ending:
+        process = await create_subprocess_exec(
+            *(sys.executable, "-c", f"import sys; sys.exit({text!r})"), stdout=PIPE, stderr=PIPE
+        )
+        ending = _Ending()
+        async for _ in _status_lines(process, ending):
+            pass
+        return ending
+
+    for reason in ("{'k': 4} is no file", "[] is no file", "7"):
+        ending = asyncio.run(ended(reason))
+        assert ending.problem == CommandProblem(reason)
+        assert ending.code == 1

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import BadInput, TooFewRecords
-from trajanon.tables.cell_numbers import read_numbers
+from trajanon.tables.cell_numbers_and_missing import read_numbers
 from trajanon.tables.table_bound import bound_table
 from trajanon.tables.table_columns import AveragesUnclear
 

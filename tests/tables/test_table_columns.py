@@ -11,7 +11,7 @@ from commands import Run, names
 from real_data import DATASETS
 
 from trajanon.common.errors import BadInput
-from trajanon.tables.cell_numbers import read_numbers
+from trajanon.tables.cell_numbers_and_missing import read_numbers
 from trajanon.tables.table_columns import (
     AveragesUnclear,
     Roles,

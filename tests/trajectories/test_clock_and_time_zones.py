@@ -159,6 +159,7 @@ def test_the_sentence_tells_the_clock(kind: TimesName, zone: str, step: int) -> 
         Clock("of-day", "Europe/Madrid", 300).sentence.replace("300", "0"),
         Clock("of-day", "Europe/Madrid", 300).sentence.replace("300", "0300"),
         Clock("of-day", "Europe/Madrid", 300).sentence.replace("300", "86401"),
+        Clock("of-day", "Europe/Madrid", 300).sentence.replace("300", "3\u0660\u0660"),
         Clock("of-day", "Europe/Madrid", 300).sentence + "\n",
     ],
 )
@@ -167,13 +168,21 @@ def test_other_sentences_tell_none(sentence: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "zone"), [((40.42, -3.70), "Europe/Madrid"), ((-44.0, -176.5), "Pacific/Chatham")]
+    ("places", "zone"),
+    [
+        ([[40.42, -3.70]], "Europe/Madrid"),
+        ([[-44.0, -176.5]], "Pacific/Chatham"),
+        # The middle of Fiji, which lies on both sides of the antimeridian.
+        ([[-17.0, 177.5], [-17.0, -179.5], [-17.0, 179.0]], "Pacific/Fiji"),
+        # East and west of Greenwich.
+        ([[47.0, -80.0], [47.0, 110.0]], "Europe/Vienna"),
+    ],
 )
-def test_a_place_has_its_zone(place: tuple[float, float], zone: str) -> None:
-    assert zone_of(*place) == zone
+def test_the_middle_of_places_has_its_zone(places: list[list[float]], zone: str) -> None:
+    assert zone_of(np.array(places)) == zone
 
 
 @given(st.floats(-90, 90), st.floats(-180, 180))
 def test_every_place_has_a_zone_that_a_clock_knows(lat: float, lon: float) -> None:
-    clock = Clock("of-day", zone_of(lat, lon), 300)
+    clock = Clock("of-day", zone_of(np.array([[lat, lon]])), 300)
     assert Clock.parsed(clock.sentence) == clock

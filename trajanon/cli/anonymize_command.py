@@ -173,11 +173,16 @@ def _release_file(
 def _show_release(report_of_release: Mapping[str, object], out: str, report_path: str) -> None:
     """Print what was released, where it is, and what comes next."""
     from trajanon.cli.report_tables import rows_in_words, show_path, show_release
-    from trajanon.release.report_files import checked
+    from trajanon.release.report_files import checked, datasheet_path
 
     report = checked(report_of_release)
     show_release(report)
     tell(f"Keep {report_path} private: it says who is in which group.")
+    if (datasheet := datasheet_path(Path(out))).exists():
+        tell(
+            f"{datasheet} is of an earlier release, and so is a certificate beside it: run "
+            "trajanon evaluate before you publish them."
+        )
     if report.as_published:
         show_path(report)
         tell(

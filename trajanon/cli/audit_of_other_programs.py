@@ -30,7 +30,7 @@ def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
             raise error from None
         trips = Trajectories(
             recordings.points,
-            subject=None if None in subjects else np.array(subjects),
+            subject=np.array(subjects, dtype=object) if any(subjects) else None,
             times=recordings.times,
             provenance={"trips": True},
         )
@@ -140,7 +140,9 @@ def run_method(command: str, trips: Trajectories, out: Path) -> None:
             for word in shlex.split(command)
         ]
         try:
-            run = subprocess.run(words, capture_output=True, text=True, check=False)
+            run = subprocess.run(
+                words, capture_output=True, text=True, errors="replace", check=False
+            )
         except OSError as error:
             raise BadInput(f"`method` {command!r} cannot be run: {error.strerror}") from error
         if run.returncode or not out.exists():
@@ -149,7 +151,11 @@ def run_method(command: str, trips: Trajectories, out: Path) -> None:
 
 
 def check_method(command: str) -> None:
-    """Refuse a command that does not name what it reads and what it writes."""
+    """Refuse a command that does not name what it reads and what it writes, or cannot be split."""
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        raise BadInput(f"`method` {command!r} is no command: {error}") from error
     if "{in}" not in command or "{out}" not in command:
         raise BadInput(
             '`method` is a command that publishes {in} as {out}, such as "python mdav.py {in} '

@@ -42,6 +42,8 @@ def check(
     and reads the report beside the file, if there is one. Add --trajectories to count the different
     people behind each line.
     """
+    if subjects_exact and trajectories is None and subject is None:
+        raise BadInput("--subjects-exact is for --trajectories, or for the --subject of a table")
     for_releases = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
         for name in filter(for_releases.get, for_releases):
@@ -200,7 +202,7 @@ def _promise_sentence(
         f"{findings.claim}"
     )
     if nameless is not None:
-        sentence += f"; {k} different subjects in each group"
+        sentence += f"; at least {k} different {findings.answered} in each group"
         if nameless.recordings:
             recordings = number_of(nameless.recordings, "recording")
             sentence += f", where {recordings} without a name count as {nameless.subjects:,}"

@@ -43,6 +43,13 @@ def compare(
         if len(files) > 2:
             raise BadInput("`method` makes one release: evaluate each with its own command")
 
+    names = [str(path) for path in files[1:]]
+    if len({*names, "originals", "noise"}) < len(names) + 2:
+        raise BadInput(
+            "releases stand side by side by the names of their files: name each once, and none "
+            "originals or noise, which are the ends of the scale"
+        )
+
     json_path = out.with_suffix(".json")
     inputs = [*files, *filter(None, [roads])]
     with replacing(out, json_path, inputs=inputs) as (page_draft, json_draft):

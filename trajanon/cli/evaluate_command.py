@@ -212,9 +212,10 @@ def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Pa
         tell(evaluation.curve.words)
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
-    private_names = ", ".join(map(str, private))
-    public_names = ", ".join(map(str, public))
-    tell(f"Wrote {private_names}: keep these private. Publish {public_names} beside the release.")
+    wrote = f"Wrote {', '.join(map(str, private))}: keep these private."
+    if evaluation.verdict:
+        wrote += f" Publish {', '.join(map(str, public))} beside the release."
+    tell(wrote)
 
 
 def _numbers(text: str) -> list[int]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.cli.messages import tell
-from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, check_page, options
+from trajanon.cli.options import ANONYMIZED, MAP, PUBLIC_MAP, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def draw(
     tiles: str | None = None,
     offline: bool = False,
     roads: Path | None = None,
-    out: Path = MAP,
+    out: Path | None = None,
 ) -> None:
     """Draw originals and release on a map."""
     from trajanon import maps
@@ -45,6 +45,8 @@ def draw(
             "map takes trajectories and their release; or, with --view public, one release"
         )
     release = paths[-1]
+    if out is None:
+        out = PUBLIC_MAP if is_public else MAP
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
@@ -66,7 +68,8 @@ def draw(
                 around=_surroundings(released, roads),
             )
         draft.write_text(maps.html(page), encoding="utf-8")
-    tell(f"Open {out.resolve()} in a browser.")
+    shows = "for publication" if is_public else "keep it private: it shows the originals"
+    tell(f"Open {out.resolve()} in a browser ({shows}).")
 
 
 def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectories":

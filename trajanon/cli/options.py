@@ -35,6 +35,7 @@ PARTS = Path("trajectories")
 RELEASE = Path("anonymized")
 """A folder of parts that anonymize writes."""
 MAP = Path("map.html")
+PUBLIC_MAP = Path("map.public.html")  # under a name of its own: the other one shows originals
 
 Help = str | list[str]
 """The help of an option, or its help and its default in words."""

@@ -22,7 +22,7 @@ from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
-from trajanon.files.order_and_keys_of_lines import line_numbers
+from trajanon.files.rounding_order_and_keys_of_lines import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.originals import matched
 from trajanon.release.report import Report
@@ -164,19 +164,18 @@ def _published(
     trips: Trajectories, release: Recordings, row_of_original: Ints | None
 ) -> tuple[Published, Trajectories | None]:
     """Return what an adversary sees, and the originals with a known row; None: no row is known."""
+    members = trips if row_of_original is None else trips.take(row_of_original >= 0)
     # Times tell something only where those of the originals are known, too.
-    times = release.times if trips.times is not None else None
+    are_timed = members.times is not None and np.isfinite(members.times[:, 0]).any()
+    times = release.times if are_timed else None
     line = line_numbers(release.points, times)
     _, first, copies = np.unique(line, return_index=True, return_counts=True)
 
     # Without known rows the labels stand for nothing; attacks that need them are not run.
-    members = trips
     labels = np.zeros(len(trips), np.int64)
     steps = None
     if row_of_original is not None:
-        has_row = row_of_original >= 0
-        members = trips.take(has_row)
-        labels = line[row_of_original[has_row]]
+        labels = line[row_of_original[row_of_original >= 0]]
         steps = people_steps(members, labels)
 
     # Times of originals by the clock of the release, which begins again after a cycle.
@@ -272,12 +271,13 @@ def _by_nearest_row(seen: Published) -> dict[str, Estimate]:
     chances = {"end of a trip": beyond_guessing(by_line, by_guess, seen.owners)}
 
     if seen.times is not None and seen.line_times is not None:
-        starts = seen.times[:, 0]
-        by_line, _ = departures_told(
-            seen.points, seen.lines, starts, seen.line_times[:, 0], seen.cycle
-        )
-        _, by_guess = departures_told(seen.points, seen.points, starts, starts, seen.cycle)
-        chances["hour of a trip"] = beyond_guessing(by_line, by_guess, seen.owners)
+        # Of originals with times.
+        is_timed = np.isfinite(seen.times[:, 0])
+        points = seen.points[is_timed]
+        starts = seen.times[is_timed, 0]
+        by_line, _ = departures_told(points, seen.lines, starts, seen.line_times[:, 0], seen.cycle)
+        _, by_guess = departures_told(points, points, starts, starts, seen.cycle)
+        chances["hour of a trip"] = beyond_guessing(by_line, by_guess, seen.owners[is_timed])
     return chances
 
 

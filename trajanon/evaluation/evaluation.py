@@ -306,7 +306,9 @@ def _whole_groups_near_a_line(seen: Published, seed: int) -> tuple[Published, In
     """
     middles = seen.lines.mean(axis=1)
     drawn = int(np.random.default_rng(seed).integers(len(middles)))
-    lines = np.sort(lines_near(middles, drawn, seen.group_sizes, MOST_SEARCHED))
+    # The line that is drawn is always among them.
+    most = max(MOST_SEARCHED, int(seen.group_sizes[drawn]))
+    lines = np.sort(lines_near(middles, drawn, seen.group_sizes, most))
     rows = np.flatnonzero(np.isin(seen.labels, lines))
     near = replace(
         seen,

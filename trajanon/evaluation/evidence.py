@@ -16,7 +16,6 @@ from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
 from trajanon.evaluation import od_flows
-from trajanon.evaluation import usefulness_of_lines as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack, Guessed
 from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.attacks.home_and_work import PLACE
@@ -28,6 +27,7 @@ from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher_and_licence import Publisher
+from trajanon.evaluation.usefulness_of_lines import Usefulness
 from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
@@ -150,7 +150,7 @@ class Evaluation:
     problems: Sequence[str] | None = None
     period: str | None
     loss: float
-    usefulness: measures.Usefulness
+    usefulness: Usefulness
     tasks: Mapping[str, Estimate | None]
     attacks: Sequence[Attack]
     most_of_one: int
@@ -238,7 +238,7 @@ class Evaluation:
             attacks=self.attacks,
             inferred=self.inferred,
             verified=self.verification,
-            below_k=self.violations["subjects"] or self.violations["records"] or 0,
+            below_k=self.violations[self.report.counted] or self.violations["records"] or 0,
             crowd=crowd,
         )
 
@@ -303,7 +303,7 @@ class Evaluation:
             attacks={question: self._attacks_on(question) for question in QUESTIONS},
             few_left=few_left,
             place=PLACE,
-            measures=measures,
+            od_flows=od_flows,
         )
 
     @property
@@ -326,6 +326,11 @@ class Evaluation:
         return Crowd(self.measured / self.most_of_one)
 
     @property
+    def crowd_of_flows(self) -> Crowd:
+        """Return the same for counts from cell to cell, which are of trips with both ends alone."""
+        return Crowd(self.usefulness.flows_of / self.most_of_one)
+
+    @property
     def published(self) -> dict[str, Json]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
@@ -339,9 +344,9 @@ class Evaluation:
         }
 
         # Of few trips this would tell where one of them ends.
-        if self.unit == "trip" and self.crowd.people >= FEW:
+        if self.unit == "trip" and self.crowd_of_flows.people >= FEW:
             share_right = self.usefulness.flow_similarity[self.od_cell or od_flows.LARGEST]
-            rounded = self.crowd.shares_of().number(share_right)
+            rounded = self.crowd_of_flows.shares_of().number(share_right)
             figures["flows"] = {"cell": self.od_cell, "right": rounded}
         return figures
 
@@ -378,7 +383,7 @@ class Evaluation:
             farthest=Crowd(self.crowd.people * SHARE_BEYOND),
             of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
-            of_counts=self.crowd.shares_of(),
+            of_counts=self.crowd_of_flows.shares_of(),
             two_digits=two_digits,
             minutes=lambda minutes: span(60.0 * minutes),
             openstreetmap=OSM_ATTRIBUTION,

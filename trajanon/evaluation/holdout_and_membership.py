@@ -194,8 +194,8 @@ def measured_halves(
     # Each trajectory counts as on a line of its own, so that no step of a person is left out.
     metres_away, nearest = nearest_line(points, lines)
     steps = people_steps(trajectories, np.arange(len(trajectories)))
-    # The next trip can only be compared where people of both halves have one.
-    if steps is not None and 0 < is_member[steps.here].sum() < len(steps.here):
+    # The next trip can only be compared where people of both halves have one, and another line.
+    if steps is not None and len(lines) > 1 and 0 < is_member[steps.here].sum() < len(steps.here):
         # The right line is that nearest to the next trajectory.
         one_row_each = np.ones(len(lines), np.int64)
         seen = Published(

@@ -13,6 +13,7 @@ from trajanon.evaluation.page.templates import words
 _BOUNDS = np.array([0.05, 0.95])  # quantiles: the ends of an interval of 90 %
 _STANDARD_ERRORS = float(ndtri(0.95))  # on each side of the centre of an interval of 90 %
 _BOOTSTRAP_SAMPLES = 1_000
+_ROUNDING_OF_VARIANCE = 1e-20  # a variance of equal shares below it is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ def _wilson(successes: Floats, clusters: Ints) -> tuple[float, float]:
     z = _STANDARD_ERRORS
     rate = float(successes.mean())
     variance = variance_of_mean(successes, clusters)
-    trials = rate * (1.0 - rate) / variance if variance > 0.0 else len(np.unique(clusters))
+    people = len(np.unique(clusters))
+    trials = rate * (1.0 - rate) / variance if variance > _ROUNDING_OF_VARIANCE else people
     centre = (rate + z**2 / (2.0 * trials)) / (1.0 + z**2 / trials)
     side = z * np.sqrt(rate * (1.0 - rate) / trials + z**2 / (4.0 * trials**2))
     return centre, float(side) / (1.0 + z**2 / trials)

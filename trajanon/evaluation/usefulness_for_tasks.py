@@ -41,9 +41,13 @@ def task_errors(
 ) -> dict[str, Estimate | None]:
     """Measure the error of each task as a share of what the originals give.
 
-    A task that needs times is None where lines have none.
+    A task that needs times is None where lines have none, and one of lengths, speeds or travel
+    times where no original moves.
     """
-    are_timed = before.times is not None and after.times is not None
+    are_timed = all(
+        lines.times is not None and np.isfinite(lines.times[:, 0]).any()
+        for lines in (before, after)
+    )
     in_cells = _in_cells(before), _in_cells(after)
     if roads is None:
         volumes, speeds = _traffic_errors(*in_cells, BUSIEST_CELLS)
@@ -62,18 +66,20 @@ def task_errors(
     return dict(zip(TASKS, errors, strict=True))
 
 
-def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate:
+def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate | None:
     """Compute Wasserstein's distance between lengths, as a share of the mean length.
 
     That is the mean difference of the same quantiles of both; a line counts once for each trip.
     """
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     known, released = (np.repeat(lengths(lines.points), lines.trips) for lines in (before, after))
+    if not known.any():
+        return None
     known_quantiles, released_quantiles = (
         np.quantile(metres, shares, method="inverted_cdf") for metres in (known, released)
     )
     metres_off = np.abs(known_quantiles - released_quantiles)
-    return estimated(mean, metres_off / max(float(known.mean()), _LEAST))
+    return estimated(mean, metres_off / float(known.mean()))
 
 
 def _traffic_errors(
@@ -87,12 +93,15 @@ def _traffic_errors(
         return volumes, None
 
     # A place without a released trip has no speed: it is wrong by all of it.
-    speed = known.speed.reindex(busiest.index).dropna()
+    speed = known.speed.reindex(busiest.index)
+    speed = speed[speed > 0.0]
+    if speed.empty:
+        return volumes, None
     change = released.speed.reindex(speed.index) / speed - 1.0
     return volumes, estimated(median, change.abs().fillna(1.0).to_numpy())
 
 
-def _travel_time_error(before: ReleasedLines, known: Traffic, released: Traffic) -> Estimate:
+def _travel_time_error(before: ReleasedLines, known: Traffic, released: Traffic) -> Estimate | None:
     """Compare how long trips of the originals take, if each goes as fast as the cells it passes.
 
     That is what a planner computes who has speeds but no router. Beside the speeds of the release
@@ -110,6 +119,8 @@ def _travel_time_error(before: ReleasedLines, known: Traffic, released: Traffic)
         speed_of_hops = moving.reindex(cell).fillna(moving.median()).to_numpy()
         return np.asarray((metres / speed_of_hops.reshape(metres.shape)).sum(axis=1))
 
+    if known.speed is None or not (known.speed > 0.0).any():
+        return None
     usual = seconds_of_trips(known.speed)
     share_off = np.abs(seconds_of_trips(released.speed) - usual) / np.maximum(usual, _LEAST)
     # Without any speed, all of it is wrong.

@@ -42,6 +42,7 @@ class Usefulness:
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     # Of trips counted from cell to cell, by the names of OD_CELLS: the share of counts that stays.
     flow_similarity: Mapping[str, float]
+    flows_of: int  # trips, those with both ends
     times: HoursLeft | None = None  # what is left of the hours; None where no times are published
 
 
@@ -76,5 +77,6 @@ def usefulness(
             name: flow_similarity(flows(original[has_ends], cell), flows(released[has_ends], cell))
             for name, cell in OD_CELLS.items()
         },
+        flows_of=int(has_ends.sum()),
         times=times,
     )

@@ -10,7 +10,7 @@ from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.evaluation.attacks.published_lines import nearest_line
 from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
-from trajanon.files.order_and_keys_of_lines import line_numbers, out_of_order
+from trajanon.files.rounding_order_and_keys_of_lines import line_numbers, out_of_order
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 WeaknessName = Literal[
@@ -141,7 +141,8 @@ def _is_in_order(trips: Recordings, release: Recordings, nearest: Ints) -> bool:
     n = len(release.points)
     if n == len(trips.points) and _belong_together(trips.points, release.points):
         return True
-    if n < _FEWEST_ROWS:
+    # Of rows that are all nearest to one original there is no correlation.
+    if n < _FEWEST_ROWS or (nearest == nearest[0]).all():
         return False
     # Not above: it takes longer to load than all else here, and few releases are out of order.
     from scipy.stats import spearmanr

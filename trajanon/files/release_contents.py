@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Column, Floats, Ints
 from trajanon.common.number_text import number_of
-from trajanon.files.order_and_keys_of_lines import line_numbers
+from trajanon.files.rounding_order_and_keys_of_lines import line_numbers
 from trajanon.files.times_of_points import instants
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import (

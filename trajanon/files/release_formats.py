@@ -12,7 +12,7 @@ from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.geopackage_geojson_gpx_csv import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.files.geoparquet import GEOPARQUET
-from trajanon.files.release_contents import Lines, ReleaseFormat, amiss_in_counts, clock_of
+from trajanon.files.release_contents import LINE, Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import (
@@ -135,7 +135,8 @@ def _trajectories_of(path: Path, lines: Lines) -> ReleasedTrajectories:
     if not len(lines):
         raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
     equally_long = lines.sizes.min() == lines.sizes.max() > 0
-    if not equally_long or lines.coordinates.shape[1] != 2:
+    are_lines = (lines.kinds == LINE).all()
+    if not are_lines or not equally_long or lines.coordinates.shape[1] != 2:
         raise BadInput(f"{path} does not hold lines of equally many points")
     if faulty_counts := amiss_in_counts(lines):
         raise BadInput(f"{path}: {faulty_counts[0]}")

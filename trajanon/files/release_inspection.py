@@ -19,7 +19,6 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.number_text import number_of
 from trajanon.files.geoparquet import write_geoparquet
-from trajanon.files.order_and_keys_of_lines import DIGITS, out_of_order, rounded
 from trajanon.files.release_contents import (
     LINE,
     MADE_AS_PUBLISHED,
@@ -29,6 +28,7 @@ from trajanon.files.release_contents import (
     amiss_in_counts,
 )
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, release_parts
+from trajanon.files.rounding_order_and_keys_of_lines import DIGITS, out_of_order, rounded
 from trajanon.files.trajectory_files import part_name
 from trajanon.trajectories.clock_and_time_zones import DAY_BEGINS, MINUTE, Clock
 from trajanon.trajectories.distances import lengths
@@ -268,7 +268,7 @@ def compare_with_rewrite(path: Path, lines: Lines, write: Writer | None = None) 
     `write` is what writes a file of this format, unless it is the writer of its suffix.
     """
     release_format = RELEASE_FORMATS[path.suffix.lower()]
-    points = lines.places[:, :, ::-1]
+    points = lines.places[:, :, ::-1] + 0.0  # a release has one zero: -0.0 differs
     provenance = lines.provenance | ({"counted": "subjects"} if lines.people else {})
     row_per_line = ReleasedTrajectories(points, provenance=provenance, times=lines.times)
     release = row_per_line.take(lines.of_rows)

@@ -23,7 +23,7 @@ from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.clock_and_time_zones import Clock
-from trajanon.trajectories.provenance import with_counts
+from trajanon.trajectories.provenance import Provenance, with_counts
 from trajanon.trajectories.subjects import Identities, Merged, identities, merged_sentences
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOPS, Trajectories
@@ -219,6 +219,32 @@ def read_subjects(
     with _opened(path) as file:
         owners = _owners(path, file, exact=subjects_exact)
         return owners.subject, with_counts(provenance_of(file.schema_arrow), owners.counts)
+
+
+def is_of_trajectories(path: Path) -> bool:
+    """Check whether a file is one of trajectories, by its footer; releases have no such."""
+    try:
+        with _opened(path) as file:
+            return geoparquet.text_of(file.schema_arrow, "trajanon") is not None
+    except FileProblem:  # a release of another format
+        return False
+
+
+def recordings_of(path: Path) -> list[Path]:
+    """List the files of recordings that a file of trajectories says it was extracted from.
+
+    In folders of recordings each file may be one.
+    """
+    with _opened(path) as file:
+        run = Provenance.read(provenance_of(file.schema_arrow)).source.run
+    paths = run.get("paths")
+    if not isinstance(paths, list):
+        return []
+
+    files = list[Path]()
+    for path in map(Path, paths):
+        files += path.rglob("*") if path.is_dir() else [path]
+    return files
 
 
 def read_ends(

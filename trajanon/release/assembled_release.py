@@ -8,7 +8,7 @@ from msgspec import structs
 from trajanon.common.arrays import Floats, Metres, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UnitName
-from trajanon.files.order_and_keys_of_lines import in_order, line_keys
+from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys
 from trajanon.grouping.k_promise import check_kept, subjects_per_group
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.plan import Plan

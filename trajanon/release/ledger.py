@@ -165,7 +165,7 @@ class Ledger:
         is_on_a_line &= ~was_released
         is_new = ~was_released & ~is_on_a_line
         return is_new, InLedger(
-            file=self.path.name,
+            file=os.fsencode(self.path.name).decode("utf-8", "replace"),
             new=int(is_new.sum()),
             already_released=int(was_released.sum()),
             on_a_line=int(is_on_a_line.sum()),
@@ -237,7 +237,7 @@ class Ledger:
         stored = (hops.astype("<u8").tobytes(), people.astype("<u8").tobytes())
         link = self._link_after(self._links[last], number, note, *stored)
 
-        row = (number, json.dumps(note, ensure_ascii=False), *stored, link)
+        row = (number, json.dumps(note), *stored, link)
         with _errors_named(self.path), self._database:  # both or neither
             self._database.execute("begin")
             self._database.execute("insert into releases values (?, ?, ?, ?, ?)", row)
@@ -311,8 +311,7 @@ class Ledger:
         note: Note = {**entry.note, "settled": True}
         with _errors_named(self.path):
             self._database.execute(
-                "update releases set told = ? where number = ?",
-                (json.dumps(note, ensure_ascii=False), entry.number),
+                "update releases set told = ? where number = ?", (json.dumps(note), entry.number)
             )
         self.entries[self.entries.index(entry)] = replace(entry, note=note)
 
@@ -347,9 +346,9 @@ class Ledger:
             link_before = self._links[last]
             if text != self._forgotten_text(link_before, link):
                 try:
-                    note = parsed(text, Note)
+                    note = typed(json.loads(text), Note)  # also names that are not UTF-8
                     expected_link = self._link_after(link_before, number, note, hops, people)
-                except (BadInput, TypeError) as error:
+                except (BadInput, ValueError, TypeError, RecursionError) as error:
                     raise _not_whole(self.path, last + 1) from error
                 if link != expected_link:
                     raise _not_whole(self.path, last + 1)
@@ -380,8 +379,6 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
     with _errors_named(path):
         if not path.stat().st_size:  # SQLite would begin a database in it
             raise FileProblem(f"{path} is empty, and not a ledger: remove it, or name another file")
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
         # It does not wait for another run, and begins no transactions by itself.
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
 
@@ -395,6 +392,9 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
                 ledger = Ledger(path, database)
             except (ValueError, TypeError) as error:  # of what no ledger holds
                 raise _damaged(path) from error
+            # Only now is it known to be a ledger, and not another file, or a folder.
+            if path.stat().st_mode & 0o077:
+                path.chmod(0o600)
         try:
             yield ledger
         except BaseException:

@@ -9,7 +9,7 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats, Ints, Metres
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.files.order_and_keys_of_lines import rounded
+from trajanon.files.rounding_order_and_keys_of_lines import rounded
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights
 from trajanon.grouping.loss import loss_to

@@ -9,9 +9,9 @@ import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.files.order_and_keys_of_lines import different_lines
 from trajanon.files.release_contents import clock_of
 from trajanon.files.release_formats import read_release, release_parts
+from trajanon.files.rounding_order_and_keys_of_lines import different_lines
 from trajanon.files.trajectory_files import read_by_part, read_ends
 from trajanon.release.report import NOT_TOGETHER, Report, digest_of
 from trajanon.release.report_files import report_beside, report_path
@@ -74,7 +74,9 @@ def lines_of_released(report: Report, keys: Ints, copies: Ints) -> Ints:
     labels = report.groups_of_released
     _require_match(len(report.line_keys) > labels.max())  # every group has a line
     key_of_released = np.array(report.line_keys)[labels]
-    line = pd.Index(keys).get_indexer(key_of_released).astype(np.int64)
+    index = pd.Index(keys)
+    _require_match(index.is_unique)  # a part that stands twice in a folder has lines again
+    line = index.get_indexer(key_of_released).astype(np.int64)
     _require_match((line >= 0).all())
 
     rows_on_line = np.bincount(line[report.own_rows], minlength=len(keys))

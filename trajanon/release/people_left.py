@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.number_text import number_of
-from trajanon.files.order_and_keys_of_lines import line_keys
+from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.report import Chains, Persons
 from trajanon.trajectories.clock_and_time_zones import departure_days

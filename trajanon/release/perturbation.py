@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.files.order_and_keys_of_lines import rounded
+from trajanon.files.rounding_order_and_keys_of_lines import rounded
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
 from trajanon.trajectories.clock_and_time_zones import DAY_BEGINS, Clock

@@ -50,7 +50,8 @@ class Crowd(NamedTuple):
             rounded = round(round(value / step) * step, 12)  # 0.6, not 0.6000000000000001
             return rounded, rounded
         if self.shares:
-            quarter = min(floor(4.0 * value), 3) / 4.0  # a share of 1 is in the last quarter
+            # A share of 1 is in the last quarter; errors can be more than all of the line's.
+            quarter = (floor(4.0 * value) - (value == 1.0)) / 4.0
             return quarter, quarter + 0.25
         return _steps_around(value)
 

@@ -25,6 +25,7 @@ from trajanon.release.report import Report
 from trajanon.release.report_files import read_report
 from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_sentences import clause_of
+from trajanon.trajectories.provenance import Source
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -55,7 +56,7 @@ class Findings:
         The claim about the rest of the file, beside its lines, if the release holds.
     answered
         ``rows``: whether each trajectory occurs k times. ``people``: also whether k different
-        subjects stand behind each, counted in the originals.
+        subjects stand behind each, counted in the originals; ``recordings`` where nobody is named.
     counted
         Whether each line stands in the file once, with a count of its rows.
 
@@ -204,7 +205,7 @@ def _checked(
         problems=[*problems, *_too_rare(sizes, k)],
         # The claim of the first file that holds more than lines, if there is one, is that of all.
         claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
-        answered="rows" if trajectories is None else "people",
+        answered="rows" if trajectories is None else counted_in(trajectories.origin.source),
         counted=any(file.counted for file in files),
     )
 
@@ -220,6 +221,12 @@ def _too_rare(sizes: Ints, k: int) -> list[str]:
         f"{len(rare)} of {lines} occur fewer than {k} times (the rarest "
         f"{number_of(rare.min(), 'time')}), {rows} in all"
     ]
+
+
+def counted_in(source: Source) -> str:
+    """Return what subjects are: people, or recordings where the source names nobody."""
+    is_nameless = 0 < source.used <= source.nameless
+    return "recordings" if is_nameless and source.unnamed.subjects > 1 else "people"
 
 
 def check_folders(
@@ -238,9 +245,8 @@ def check_folders(
         raise BadInput(_NO_SUBJECTS)
     subjects = dense(on_lines.ends.subject[on_lines.released])
     problems = [*findings.problems, *_too_few_people(dense(on_lines.line), subjects, k)]
-    return replace(
-        findings, problems=problems, answered="people"
-    ), on_lines.ends.origin.source.unnamed
+    source = on_lines.ends.origin.source
+    return replace(findings, problems=problems, answered=counted_in(source)), source.unnamed
 
 
 def _problems_for_holder(

@@ -47,6 +47,11 @@ def datasheet_path(release: Path) -> Path:
     return report_path(release, "datasheet.md")
 
 
+def is_release(path: Path) -> bool:
+    """Return whether a file or folder is a release, or counts of one, by what is beside it."""
+    return path.exists() and (report_path(path).exists() or datasheet_path(path).exists())
+
+
 def read_report(release: Path) -> Report:
     """Read the report that stands beside a release."""
     if not release.exists():

@@ -29,7 +29,7 @@ from trajanon._kernels.road_matching import (
 )
 from trajanon.common.arrays import Bools, Floats, Ints, places_of_spans
 from trajanon.common.threads_and_dask import in_threads
-from trajanon.files.order_and_keys_of_lines import rounded
+from trajanon.files.rounding_order_and_keys_of_lines import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 Number = TypeVar("Number", np.float64, np.int64)

@@ -225,7 +225,7 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
         share = Share(persons.share_below, persons.people)
         each_once = _remedy(report, "one_line_each", one_line_each=True, days=None)
         yield Finding("people_below_k", {**numbers, "share": share, "unit": unit}, each_once)
-    elif persons is None and report.shards is not None:
+    elif persons is None:
         yield Finding("people_not_checked", numbers)
 
 
@@ -247,7 +247,7 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
     if times is None or times.alone is None:
         return
     hours_alone = len(times.alone.hours)
-    if hours_alone / times.alone.of <= HOURS_ALONE:
+    if hours_alone / max(times.alone.of, 1) <= HOURS_ALONE:
         return
 
     remedy = _remedy(report, "hours_alone_of_day", times="of-day")
@@ -260,6 +260,9 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     """Find whether many lines show a place where all of their people begin or end."""
+    if report.distinct_ends < 2 and report.unit != "trajectory":
+        default = _remedy(report, "ends_apart", distinct_ends=None)
+        yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
     share = report.share_in_one_place
     if share > IN_ONE_PLACE:
         places = report.distinct_ends

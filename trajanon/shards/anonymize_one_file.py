@@ -24,12 +24,17 @@ from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
 from trajanon.files.release_formats import check_release_format, write_release
-from trajanon.files.trajectory_files import read_marks, read_trajectories
+from trajanon.files.trajectory_files import (
+    is_of_trajectories,
+    read_marks,
+    read_trajectories,
+    recordings_of,
+)
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
 from trajanon.release.report import InLedger, Suppressed
-from trajanon.release.report_files import json_ready
+from trajanon.release.report_files import is_release, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -104,8 +109,15 @@ def anonymize_file(
     check_release_format(release_path, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
 
+    if is_release(source_path) and not is_of_trajectories(source_path):
+        raise BadInput(
+            f"{source_path} is a release already, as the files beside it show: name the "
+            "trajectories that trajanon extract wrote"
+        )
     report_path = new_report_path(release_path)
     inputs = [source_path] if ledger is None else [source_path, Path(ledger)]
+    if not is_release(release_path):  # which may lie in the folder of its recordings
+        inputs += recordings_of(source_path)
     drafts = replacing(release_path, report_path, inputs=inputs, public=[release_path])
     with recorded(ledger, out) as open_ledger, drafts as (release_draft, report_draft):
         lines, digests = release_of_source(

@@ -15,7 +15,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
 from trajanon.files.geoparquet import write_released
-from trajanon.files.order_and_keys_of_lines import in_order
+from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release.release import LinesWithCopies, parts_of
 from trajanon.shards.parts_table import PartsTable

@@ -15,8 +15,8 @@ from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
-from trajanon.files.order_and_keys_of_lines import line_keys
 from trajanon.files.parquet_parts import parquet_of
+from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.files.trajectory_files import check_schema, points_of_lines, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
@@ -212,7 +212,7 @@ def _write_lines(
 ) -> Floats:
     """Write the different lines of a shard in the order of a release, and the line of each row.
 
-    Return the first line of each row group, (g, p), as `order_and_keys_of_lines.numbers_of` has it.
+    Return the first line of each row group, (g, p), as `numbers_of` has it.
     """
     times = groups.released_times
     keys = line_keys(groups.released_lines, times)

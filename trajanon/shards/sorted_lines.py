@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from trajanon.common.arrays import Floats
 from trajanon.files.arrow import lists_of
-from trajanon.files.order_and_keys_of_lines import come_before, in_order, numbers_of
+from trajanon.files.rounding_order_and_keys_of_lines import come_before, in_order, numbers_of
 from trajanon.shards.scratch_and_resume import Scratch, read_table, write_table
 
 LINES_PER_GROUP = 1_000
@@ -33,7 +33,7 @@ def times_of(lines: Any) -> Floats | None:
 def write_sorted(scratch: Scratch, shard: int, lines: Any) -> Floats:
     """Write the lines of a shard in the order of a release.
 
-    Return the first line of each row group, (g, p), as `order_and_keys_of_lines.numbers_of` does.
+    Return the first line of each row group, (g, p), as `numbers_of` does.
     """
     points = points_of(lines)
     times = times_of(lines)

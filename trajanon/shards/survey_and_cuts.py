@@ -252,8 +252,8 @@ def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: Pl
         unknown, still, departures = zip(*ends_by_part, strict=True)
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
-    middle = sample.start.mean(axis=0, dtype=np.float64)
-    timing = timing_for(table.plan.release, table.origin, n, ends, middle)
+    starts = sample.start.astype(np.float64)
+    timing = timing_for(table.plan.release, table.origin, n, ends, starts)
     return replace(table.plan, timing=timing, spread=spread)
 
 

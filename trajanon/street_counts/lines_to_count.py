@@ -8,9 +8,9 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.files.order_and_keys_of_lines import line_numbers
 from trajanon.files.release_contents import clock_of
 from trajanon.files.release_formats import read_release
+from trajanon.files.rounding_order_and_keys_of_lines import line_numbers
 from trajanon.release.originals import matching_report
 from trajanon.release.release import Release
 from trajanon.release.release_check import check

@@ -99,7 +99,12 @@ class Form:
         for command, without_field in options_without_field.items():
             from_fields = {name: values[name] for name in field_names(command)}
             both = from_fields | without_field
-            options[command] = {name: value for name, value in both.items() if value}
+            # A 0 is a value, which the command may refuse; no file or flag is 0.
+            options[command] = {
+                name: value
+                for name, value in both.items()
+                if value or (value == 0 and value is not False)
+            }
         return options
 
     def _names_a_boundary(self, area: str) -> bool:

@@ -297,15 +297,18 @@ async def _status_lines(process: Process, ending: _Ending) -> AsyncIterator[Stat
     output = asyncio.create_task(process.stdout.read())
 
     async for line in process.stderr:
-        if line.startswith(b"{"):
+        try:
             status = msgspec.json.decode(line, type=StatusLine)
-            if status.message:
-                ending.messages.append(status.message)
-            ending.problem = status.problem or ending.problem
-            yield status
-        elif text := line.decode(errors="replace").strip():
+        except msgspec.DecodeError:
             # Lines of a traceback: the last one is the reason.
-            ending.problem = CommandProblem(text)
+            if text := line.decode(errors="replace").strip():
+                ending.problem = CommandProblem(text)
+            continue
+
+        if status.message:
+            ending.messages.append(status.message)
+        ending.problem = status.problem or ending.problem
+        yield status
 
     ending.output = await output
     ending.code = await process.wait()

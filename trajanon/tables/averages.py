@@ -13,7 +13,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping import loss
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.tables.cell_numbers import rounded
+from trajanon.tables.cell_numbers_and_missing import rounded
 
 
 class Columns(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Ints, dense
-from trajanon.tables.cell_numbers import Cells
+from trajanon.tables.cell_numbers_and_missing import Cells
 
 _MOST_CELLS = 30_000_000  # rows times sets of columns that are searched; takes some seconds
 _ROWS_OF_A_SET = 1_000  # a set costs as much as so many rows, however few the table has

@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Ints, dense, numbers_by_appearance, places_of_spans
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.tables.cell_numbers import Cells, is_missing, read_numbers
+from trajanon.tables.cell_numbers_and_missing import Cells, is_missing, read_numbers
 
 _PAIRS_PER_BLOCK = 30_000_000  # of values, in all columns, that are compared at once
 

@@ -20,7 +20,7 @@ from trajanon.common.declared_options import MissingName
 from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning, printable
 from trajanon.common.json_toml_and_regular_files import table_beside, typed
 from trajanon.common.number_text import number_of, percent
-from trajanon.tables.cell_numbers import Cells, Numbers
+from trajanon.tables.cell_numbers_and_missing import Cells, Numbers
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
 

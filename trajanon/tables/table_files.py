@@ -23,7 +23,7 @@ from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import fetched, is_url
 from trajanon.common.text_encoding import encoding_problem, seems_utf16
-from trajanon.tables.cell_numbers import Cells, Numbers, is_missing, read_numbers
+from trajanon.tables.cell_numbers_and_missing import Cells, Numbers, is_missing, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

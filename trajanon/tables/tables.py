@@ -22,7 +22,7 @@ from trajanon.common.method_parameters import MicroaggregateKeywords, Microaggre
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averages import averages_of, units_of
-from trajanon.tables.cell_numbers import number_texts, plain_numbers, whole_or_float
+from trajanon.tables.cell_numbers_and_missing import number_texts, plain_numbers, whole_or_float
 from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns
 from trajanon.tables.table_files import listed, read_table

@@ -12,6 +12,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
+from trajanon.trajectories.geodesy import wrapped
 from trajanon.trajectories.trajectories import Trajectories
 
 MINUTE = 60  # seconds
@@ -67,7 +68,7 @@ class Clock:
         for times, form in _SENTENCES.items():
             words = re.escape(form).replace(r"\{zone\}", "(?P<zone>[A-Za-z0-9_+/-]+)")
             words = words.replace(r"\{step\}", r"(?P<step>[1-9]\d{0,4})")
-            match = re.fullmatch(words, sentence or "")
+            match = re.fullmatch(words, sentence or "", re.ASCII)
             if match is not None and match["zone"] in _zones():
                 clock = cls(times, match["zone"], int(match["step"]))
                 return clock if clock.step <= DAY else None
@@ -131,11 +132,15 @@ def local_days(times: Floats, timezone: str) -> Ints:
     return np.floor((_local_seconds(times, timezone) - DAY_BEGINS) / DAY).astype(np.int64)
 
 
-def zone_of(lat: float, lon: float) -> str:
-    """Name the local zone of a place, in degrees."""
+def zone_of(places: Floats) -> str:
+    """Name the local zone of the middle of places, (..., 2), in degrees."""
     import tzfpy
 
-    return str(tzfpy.get_tz(lon, lat))
+    lat, lon = np.moveaxis(places, -1, 0)
+    # On both sides of the antimeridian, longitudes are counted on to the east, beyond 180 degrees.
+    if lon.max() - lon.min() > 180.0 and (np.abs(lon) > 90.0).all():
+        lon = lon % 360.0
+    return str(tzfpy.get_tz(float(wrapped(lon.mean())), float(lat.mean())))
 
 
 def departure_days(trajectories: Trajectories) -> Ints | None:
@@ -143,7 +148,7 @@ def departure_days(trajectories: Trajectories) -> Ints | None:
     if trajectories.times is None:
         return None
     departures = trajectories.times[:, 0]
-    zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
+    zone = zone_of(trajectories.points)
     day = local_days(np.nan_to_num(departures), zone)
 
     # Where a departure is unknown, the day has a number of its own, below all others.

@@ -124,16 +124,15 @@ def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing |
     if settings.align and tracks is not None and tracks.times is None:
         times = None  # windows slide to where no times are known
     ends = None if times is None else EndsSeen.of(times[:, [0, -1]])
-    middle = trajectories.points.mean(axis=(0, 1))
-    return timing_for(settings, trajectories.origin, len(trajectories), ends, middle)
+    return timing_for(settings, trajectories.origin, len(trajectories), ends, trajectories.points)
 
 
 def timing_for(
-    settings: ReleaseSettings, origin: Provenance, n: int, ends: EndsSeen | None, middle: Floats
+    settings: ReleaseSettings, origin: Provenance, n: int, ends: EndsSeen | None, places: Floats
 ) -> Timing | None:
     """Make the timing of n trajectories, or refuse it, from what is known of their ends.
 
-    ``middle`` is the place, in degrees, by which the time zone is found. None if times are not
+    The time zone is that of the middle of ``places``, (..., 2), in degrees. None if times are not
     released.
     """
     if settings.times is None:
@@ -160,7 +159,7 @@ def timing_for(
             "to end: leave them out, or release without times"
         )
 
-    zone = zone_of(*middle) if settings.timezone is None else settings.timezone
+    zone = zone_of(places) if settings.timezone is None else settings.timezone
     clock = Clock(settings.times, zone, settings.time_step)
     departures = clock.rounded(clock.seconds(ends.departures[:, None])[:, 0])  # as of one point
     if departures.min() == departures.max():

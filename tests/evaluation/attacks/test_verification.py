@@ -209,3 +209,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     assert (always.value, always.high) == (1.0, 1.0)
     assert always.low == pytest.approx(0.905, abs=0.01)
     assert share_of(np.zeros(20, np.bool_)).low == 0.0
+
+
+def test_nothing_is_said_of_sure_lines_where_there_are_none() -> None:
+    nothing = Estimate(0.0, 0.0, 0.01)
+    assert Verified(200, nothing, nothing, 0.0).words.endswith("is sure of 0 % (0 % to 1 %).")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import gpx
+from trajanon.extract.sources import gpx, gpx_archive
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -48,7 +48,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def read(path: Path, how: Reading | None = None) -> list[Trace]:
-    found = list(gpx.read_archive(path, (how or Reading()).of_file(path, "a")))
+    found = list(gpx_archive.read(path, (how or Reading()).of_file(path, "a")))
     assert not any(trace.page for trace in found)
     return found
 
@@ -90,7 +90,7 @@ def test_answers_of_the_server_stay_documents(tmp_path: Path) -> None:
     page = walk(1, creator="OpenStreetMap.org", version="1.0")
     files = {"page0.gpx": page, "page1.gpx": page, "walk.gpx": walk(1)}
     path = write(tmp_path / "a.zip", zipped(files))
-    found = gpx.read_archive(path, Reading().of_file(path, "a"))
+    found = gpx_archive.read(path, Reading().of_file(path, "a"))
     assert [trace.page for trace in found] == [f"{path}/page0.gpx", f"{path}/page1.gpx", ""]
 
 
@@ -252,7 +252,7 @@ def test_any_file_tells_where_an_archive_came_from(
 ) -> None:
     for content in (tar(files), zipped(files)):
         how = Reading()
-        list(gpx.read_archive(write(tmp_path / "a", content), how))
+        list(gpx_archive.read(write(tmp_path / "a", content), how))
         assert (how.counts[gpx.FROM_OSM] > 0) is answer
 
 
@@ -310,6 +310,6 @@ def test_accounts_that_come_too_late_are_said_once(
     how = Reading()
     found = subjects(tmp_path, {name: files[name] for name in order}, how)
     assert found == SUBJECTS | {"a/18": None, "a/1000123": None}
-    assert how.counts == {gpx.WITHOUT_ACCOUNT: 1}
+    assert how.counts == {gpx_archive.WITHOUT_ACCOUNT: 1}
     (record,) = caplog.records
     assert "no metadata.xml before its recordings: 1 have no account" in record.getMessage()

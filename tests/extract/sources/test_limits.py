@@ -20,7 +20,7 @@ from commands import track
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract import traces
-from trajanon.extract.sources import archives, gpx, reading, trace_pieces
+from trajanon.extract.sources import archives, gpx, gpx_archive, reading, trace_pieces
 
 MB = 1 << 20
 
@@ -199,7 +199,7 @@ def test_the_members_of_an_archive_do_not_wait_for_the_collector(
             super().__init__(*given)
             opened.append(weakref.ref(self))
 
-    monkeypatch.setattr(gpx, "GpxDocument", Watched)
+    monkeypatch.setattr(gpx_archive, "GpxDocument", Watched)
     gc.disable()
     try:
         for _ in traces(path):

@@ -88,7 +88,8 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
         away, line = begins.query(ends[rows], k=neighbours)
         if arrival is not None and published.line_times is not None:
             seconds_later = published.line_times[line, 0] - arrival[rows, None]
-            away = np.hypot(away, _metres_for_waiting(seconds_later))
+            # An arrival that is not known does not tell how long anybody waits.
+            away = np.hypot(away, np.nan_to_num(_metres_for_waiting(seconds_later)))
         away[line == own_line[rows, None]] = np.inf
 
         least = away.min(axis=1, keepdims=True)

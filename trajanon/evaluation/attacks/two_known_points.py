@@ -39,11 +39,15 @@ def known_points(
     Points known to a place and an hour are those of de Montjoye et al. (Scientific Reports 3,
     2013); pairs of points are tried by Pellungrini et al. (ACM TIST 9, 2018).
     """
-    n = len(published.points)
-    targets = np.arange(n)
-    if n > _MOST_TARGETS:
-        drawn = np.random.default_rng(seed).choice(n, _MOST_TARGETS, replace=False)
-        targets = np.sort(drawn)
+    targets = np.arange(len(published.points))
+    if np.isfinite(time_tolerance) and published.times is not None:
+        # Nobody knows the hours of an original without times.
+        targets = np.flatnonzero(np.isfinite(published.times).any(axis=1))
+
+    is_sample = len(targets) > _MOST_TARGETS
+    if is_sample:
+        drawn = np.random.default_rng(seed).choice(len(targets), _MOST_TARGETS, replace=False)
+        targets = np.sort(targets[drawn])
 
     points_of_lines = cKDTree(in_space(published.lines.reshape(-1, 2)))
 
@@ -68,7 +72,6 @@ def known_points(
         knows = f"{knows}, and when it was there"
         within += f" and {time_tolerance / MINUTE:g} min"
     knows = f"{knows}, {within}"
-    is_sample = len(targets) < n
     return Attack(name, knows, published, targets, rates, line_rates, worst, sampled=is_sample)
 
 
@@ -91,7 +94,9 @@ def _passing_lines(
     line_point = near["j"]
     metres = near["v"]
 
-    if published.times is not None and published.line_times is not None:
+    # Without a tolerance times are not asked for: some may not be known.
+    asks_for_hours = np.isfinite(time_tolerance)
+    if asks_for_hours and published.times is not None and published.line_times is not None:
         line_times = published.line_times.ravel()
         seconds = np.abs(line_times[line_point] - published.times[target, point])
 
