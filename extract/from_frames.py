@@ -46,10 +46,7 @@ _PARAMETERS = {"id": "recording", "subject": "subject", "time": "time"}
 
 
 def from_frame(
-    frame: DataFrame,
-    *,
-    columns: Mapping[str, str] | None = None,
-    subjects_exact: bool = False,
+    frame: DataFrame, *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
 ) -> Iterator[Trace]:
     """Read the traces of a GeoDataFrame of points or lines, or of a data frame of points.
 

@@ -35,6 +35,7 @@ class Persons(NamedTuple):
     nameless: Nameless
     merged: Merged
     at_two_places: int  # how many subjects are at two places at one time, again and again
+    shared_names: int  # if each has one recording, how many of these are named as another one
 
 
 class Recordings:
@@ -46,6 +47,8 @@ class Recordings:
         self._traces: dict[int, int] = {}
         # Numbers by name. The maker of a recording without a name is known by it: (None, its name).
         self._subjects: dict[tuple[str | None, ...], int] = {}
+        # Names of recordings, as long as each named subject has one.
+        self._only_names: set[int] | None = set()
         self._repeats = Repeats()
         self._places = Places()
         self._spellings: set[str] = set()
@@ -58,6 +61,7 @@ class Recordings:
         recordings_before = len(self._traces)
         trace = numbers_by_appearance([_hash(*recording) for recording in recordings], self._traces)
         subject = numbers_by_appearance(subjects, self._subjects)
+        self._note_only_names(recordings)
         return Entered(
             trace=trace,
             subject=subject,
@@ -66,6 +70,13 @@ class Recordings:
             new=trace > np.maximum.accumulate(np.append(recordings_before - 1, trace))[:-1],
             repeated=self._repeats.find(points, subject),
         )
+
+    def _note_only_names(self, recordings: Sequence[tuple[str, str]]) -> None:
+        """Note the names of recordings, until a subject has two."""
+        if len(self._traces) > len(self._subjects):
+            self._only_names = None
+        if self._only_names is not None:
+            self._only_names.update(hash(name) for key, name in recordings if key)
 
     def _noted_key(self, trace: Trace) -> str:
         """Note a subject's spellings, and return their one form; empty if there is none."""
@@ -96,12 +107,14 @@ class Recordings:
         if has_name.any() and nameless.any() and not nameless_differ:
             person[nameless] = person[nameless].min()
 
+        names = self._only_names
         return Persons(
             number=person,
             # A subject without a name is that of one recording.
             nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
             merged=merged,
             at_two_places=len(self._places.at_two_places()),
+            shared_names=0 if names is None else int(has_name.sum()) - len(names),
         )
 
 

@@ -32,7 +32,14 @@ from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import circles_of_ends, cut_own_ends
 from trajanon.extract.trips import Trips
-from trajanon.extract.why_dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
+from trajanon.extract.why_dropped import (
+    AT_TWO_PLACES,
+    SHARED_NAMES,
+    SHORT,
+    WHY_LEFT_OUT,
+    Became,
+    why_nothing,
+)
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
@@ -269,7 +276,11 @@ class Cutter:
         self.counts.update(counts)
 
         # These are written only where there are any.
-        rare = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
+        rare = {
+            **persons.merged.counts,
+            AT_TWO_PLACES: persons.at_two_places,
+            SHARED_NAMES: persons.shared_names,
+        }
         self.counts.update({what: count for what, count in rare.items() if count})
         return self._renumbered(parts, dense(person_of[subject]), trace)
 

@@ -13,6 +13,7 @@ from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.subjects import Nameless, merged_sentences
 
 AT_TWO_PLACES = "subjects at two places at one time"
+SHARED_NAMES = "people whose only recording is named as another's"
 OVERLAPS = "pieces of a recording with overlapping times"
 FOUND = "trips found"
 
@@ -168,7 +169,22 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
         )
     elif counts[AT_TWO_PLACES]:
         texts.append(_two_places_sentence(counts[AT_TWO_PLACES], columns_read(provenance)))
+
+    if counts[SHARED_NAMES]:
+        texts += _exchanged_sentences(columns_read(provenance))
     return texts
+
+
+def _exchanged_sentences(uses: Sequence[ColumnsRead]) -> Iterator[str]:
+    """Warn of columns that are perhaps exchanged, as each person has one of others' recordings."""
+    for use in uses:
+        if "subject" in use.roles and "id" in use.roles:
+            subject, recording = (printable(use.roles[role]) for role in ("subject", "id"))
+            yield (
+                f"Each person in {subject!r} has one recording in {recording!r}, and several have "
+                f"the same: if a value of {recording!r} is a person, set `columns` "
+                f"id={subject},subject={recording}."
+            )
 
 
 def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:

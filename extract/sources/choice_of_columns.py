@@ -11,7 +11,7 @@ from trajanon.common.columns_read import NamesHeld
 from trajanon.common.errors import ColumnsUnclear
 from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead, as_given
-from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, plain
+from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, known_as, plain
 from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import Reading
 from trajanon.trajectories.person_names import key_of
@@ -224,6 +224,14 @@ class _ChoiceOfColumns:
         if "subject" not in decided:
             for name in self._usual("subject"):
                 self.reading.found("a subject counts rows", name=name)
+
+        # Whoever names both may have exchanged them: k would count trips as people.
+        recording = self.named.get("id")
+        subject = self.named.get("subject")
+        if recording is None or subject is None:
+            return
+        if "subject" in known_as(recording) and "id" in known_as(subject):
+            self.reading.found("owners exchanged", recording=recording, subject=subject)
 
     def _refuse_several_recordings(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""

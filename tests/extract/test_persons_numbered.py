@@ -33,6 +33,27 @@ def entered(
 
 
 @pytest.mark.parametrize(
+    ("owners_and_names", "shared"),
+    [
+        ("a1 b2 c3", 0),
+        ("a1 b1 c1 d2", 2),
+        ("a1 a1 b1", 1),  # a recording in two pieces
+        ("a1 b1 a2", 0),  # whoever has two recordings numbers them
+        ("a1 a2 b1", 0),
+        ("-1 -2", 0),
+        ("-1 a1 b2", 0),
+    ],
+)
+def test_people_whose_only_recordings_share_names(owners_and_names: str, shared: int) -> None:
+    traces = [
+        recording(None if owner == "-" else owner, way, name)
+        for way, (owner, name) in enumerate(owners_and_names.split())
+    ]
+    for batches in ([traces], [[trace] for trace in traces]):
+        assert entered(*batches)[1].shared_names == shared
+
+
+@pytest.mark.parametrize(
     ("owners", "exact", "differ", "person", "nameless", "merged"),
     [
         # Spellings of a name are one person's, unless they are said to be exact.

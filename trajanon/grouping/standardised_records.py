@@ -62,11 +62,7 @@ def as_records(X: ArrayLike) -> Floats:
         table = np.asarray(X)
         records = np.ascontiguousarray(table.real, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        texts = ""
-        if isinstance(X, pd.DataFrame):
-            names = [str(name) for name in X if not pd.api.types.is_numeric_dtype(X[name])]
-            texts = f"; leave out {', '.join(names)}" if names else ""
-        raise BadInput(f"records must be numbers, one row each: {error}{texts}") from error
+        raise BadInput(f"records must be numbers, one row each: {error}") from error
 
     if np.iscomplexobj(table):
         raise BadInput("records must be real numbers; got complex ones")

@@ -261,6 +261,27 @@ def test_a_subject_at_two_places_at_once_is_said(
     assert f" in {kind!r} " in sentence
 
 
+def test_trips_taken_for_people_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """By what they hold, and by their names where these are usual; nothing is said otherwise."""
+    for recording, subject in (("trip_id", "user_id"), ("viaje", "conductor")):
+        table = rides(trips=2).rename(columns={"trip_id": recording, "user_id": subject})
+        path = written(tmp_path / "x.csv", table)
+        exchanged = extract(path, columns={"id": subject, "subject": recording})
+        sentences = people_sentences(exchanged.provenance)
+        if subject == "user_id":
+            assert "told apart by 'trip_id', and recordings by 'user_id'" in caplog.text
+            caplog.clear()
+        else:
+            assert not caplog.text
+
+        (sentence,) = sentences
+        assert f"Each person in {recording!r} has one recording in {subject!r}" in sentence
+        assert sentence.endswith(f"set `columns` id={recording},subject={subject}.")
+        right = extract(path, columns={"id": recording, "subject": subject})
+        assert people_sentences(right.provenance) == []
+    assert not caplog.text
+
+
 @pytest.mark.parametrize("word", ["No fix", "V", "invalid"])
 def test_words_of_validity(tmp_path: Path, word: str, caplog: pytest.LogCaptureFixture) -> None:
     table = rides().assign(valid=["SPS", "SPS", "SPS", word] * FIXES)
