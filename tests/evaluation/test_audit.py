@@ -249,8 +249,10 @@ def test_several_releases_make_one_page(run: Run, here: Path) -> None:
         *("originals", "noise", "moved.parquet", "ours.parquet")
     ]
 
-    matched = run("evaluate", "trajectories.parquet", "moved.parquet", "--match", "id", "--json")
-    moved = json.loads(matched.out)["releases"][2]
+    assert "another program" not in answer.out
+    matched = run("evaluate", "trajectories.parquet", "moved.parquet", "--match", "id")
+    assert "There is no moved.report.json, so moved.parquet was taken for" in matched.out
+    moved = json.loads((here / "evaluation.json").read_bytes())["releases"][2]
     assert moved["matched"] == N
     assert moved["metres"] == pytest.approx(111.0, abs=1.0)
 

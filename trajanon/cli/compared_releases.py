@@ -69,7 +69,7 @@ def compare(
         return
     for audit in audits:
         _show(audit)
-    tell(f"Wrote {out} and {json_path}, for you alone.")
+    tell(f"Wrote {out} and {json_path}: keep these private.")
 
 
 def _audit(

@@ -58,6 +58,10 @@ def evaluate(
     is_for_others = match is not None or method is not None
     if not _is_ours(paths, is_for_ours=is_for_ours, is_for_others=is_for_others):
         compare(paths, roads, mode, match, method, out, subjects_exact, as_json)
+        if len(paths) == 2 and not as_json:
+            report = report_path(paths[1])
+            tell(f"There is no {report}, so {paths[1]} was taken for another program's: k was not")
+            tell("checked. If trajanon made it, put its report beside it.")
         return
 
     originals, released = paths
