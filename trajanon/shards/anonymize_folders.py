@@ -23,8 +23,10 @@ from trajanon.common.object_stores import Folder, scratch_folder
 from trajanon.common.progress import Progress, silent
 from trajanon.files.parquet_parts import parquet_of, part_states, refusing_changes
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
+from trajanon.release.ledger import Ledger
 from trajanon.release.plan import Plan
 from trajanon.release.release import json_report
+from trajanon.release.report import Report
 from trajanon.release.report_files import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.anonymize_one_file import LedgerPath, check_ledger, recorded, release_of_source
@@ -157,26 +159,40 @@ def anonymize_parts(
         if shards > 1:
             report = release_in_shards(table, states, shards, capacity, client, progress, drafts)
         else:
-            progress("Anonymising", 0, None)
-            with table.naming_wrong_part():
-                lines, digests = release_of_source(
-                    source_folder,
-                    k,
-                    plan,
-                    open_ledger,
-                    subjects_exact=subjects_exact,
-                    progress=progress,
-                )
-            write_parts([lines.lines], lines.words, drafts.parts, progress)
-            report = structs.replace(lines.report, shards=1)
-            if open_ledger is not None and digests is not None:
-                in_ledger = open_ledger.enter(out, drafts.parts, source, report, digests)
-                report = structs.replace(report, ledger=in_ledger)
-            drafts.members.unlink(missing_ok=True)  # the report has all of it
+            report = _release_at_once(table, source, out, open_ledger, drafts, progress)
 
         report_json = json_ready(structs.replace(report, run=run))
         drafts.report.write_text(json_report(report_json), encoding="utf-8")
     return report_json
+
+
+def _release_at_once(
+    table: PartsTable,
+    source: str,
+    out: str,
+    ledger: Ledger | None,
+    drafts: Drafts,
+    progress: Progress,
+) -> Report:
+    """Anonymise a folder that fits into memory, and write its release as drafts."""
+    progress("Anonymising", 0, None)
+    with table.naming_wrong_part():
+        lines, digests = release_of_source(
+            table.folder,
+            table.k,
+            table.plan,
+            ledger,
+            subjects_exact=table.subjects_exact,
+            progress=progress,
+        )
+    write_parts([lines.lines], lines.words, drafts.parts, progress)
+    report = structs.replace(lines.report, shards=1)
+
+    if ledger is not None and digests is not None:
+        in_ledger = ledger.enter(out, drafts.parts, source, report, digests)
+        report = structs.replace(report, ledger=in_ledger)
+    drafts.members.unlink(missing_ok=True)  # the report has all of it
+    return report
 
 
 def _refuse_what_needs_all(table: PartsTable, capacity: int, *, with_ledger: bool) -> None:
