@@ -46,8 +46,8 @@ def entered(
 )
 def test_people_whose_only_recordings_share_names(owners_and_names: str, shared: int) -> None:
     traces = [
-        recording(None if owner == "-" else owner, way, name)
-        for way, (owner, name) in enumerate(owners_and_names.split())
+        recording(None if pair[0] == "-" else pair[0], way, pair[1])
+        for way, pair in enumerate(owners_and_names.split())
     ]
     for batches in ([traces], [[trace] for trace in traces]):
         assert entered(*batches)[1].shared_names == shared
