@@ -45,7 +45,9 @@ def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "anonymized.parquet holds" in done.stdout
-    assert done.stdout.rstrip().endswith("map.html in a browser.")
+    assert done.stdout.rstrip().endswith(
+        "map.html in a browser (keep it private: it shows the originals)."
+    )
     assert (tmp_path / "results" / "map.html").stat().st_size > 10_000
     assert names(tmp_path) == {"results"}
 

@@ -208,7 +208,7 @@ def test_rows_without_place_are_said(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize("other", [[1, 2], points(id=1), "x.csv"])
 def test_what_is_not_of_movingpandas_is_refused(other: Any) -> None:
-    with pytest.raises(BadInput, match="a collection of movingpandas is taken"):
+    with pytest.raises(BadInput, match="from_collection takes a collection of movingpandas, not "):
         list(from_collection(other))
 
 
