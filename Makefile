@@ -60,7 +60,7 @@ coverage: .venv/dev
 
 MUTATE ?= trajanon/release/release_check.py trajanon/files/release_inspection.py \
   trajanon/trajectories/subjects.py \
-  trajanon/grouping/partition.py trajanon/release/perturbation.py \
+  trajanon/grouping/partition.py trajanon/release/perturbed_places_and_times.py \
   trajanon/release/lines_of_groups.py trajanon/release/verdict.py \
   trajanon/extract/sources/choice_of_columns.py trajanon/extract/sources/column_roles.py \
   trajanon/extract/sources/column_evidence.py

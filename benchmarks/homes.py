@@ -24,10 +24,10 @@ from city import City, Dice, build_city
 from make_sample import HOMES, METRES_EAST, METRES_NORTH, MIDDLE_LAT, MIDDLE_LON, SEED, make_subject
 
 from trajanon.common.arrays import Floats
+from trajanon.extract.hidden_homes_and_ends import RADIUS
 from trajanon.extract.one_persons_tracks import cut_places, outside
 from trajanon.extract.points import Points, batch
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import RADIUS
 
 TRACKS = (5, 20, 100)
 DAYS = 70

@@ -25,7 +25,7 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import cut
-from trajanon.extract.why_dropped import sentences
+from trajanon.extract.why_left_out import sentences
 from trajanon.files.data_frames import to_pandas
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -9,11 +9,12 @@ from collections import Counter
 import numpy as np
 
 from trajanon.common.arrays import Bools, Ints
+from trajanon.extract.impossible_and_stray_points import too_fast
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.extract.points_dropped import too_fast
 from trajanon.trajectories.geodesy import metres_between
 
+_ARRIVED = 100.0  # metres around one place; a stay of some minutes there is an arrival
 _STAY = 300.0  # seconds near one place that make a stop, even if longer pauses are allowed
 
 
@@ -54,6 +55,27 @@ def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     counts["cuts at impossible speeds"] += int(fast.sum())
 
     return points.cut(pause | far | fast)
+
+
+def cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
+    """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
+    after_pause, _, _ = gaps_of(points, rules)
+    points = points.cut(after_pause)
+    stays = stays_of(points, rules, _ARRIVED)
+
+    # Of a stay its first and its last point remain.
+    stays_since = stays & points.follows
+    stays_since[1:] &= stays[:-1]
+    stays_on = np.append(stays_since[1:], False)[: len(points)]
+    within = stays_since & stays_on
+    points = points.cut(stays_since & ~stays_on).take(~within)
+
+    _, size = points.pieces
+    counts["pauses"] += int(after_pause.sum())
+    counts["stays"] += int((stays & ~stays_since).sum())
+    counts["points of stays"] += int(within.sum())
+    counts["points alone between pauses and stays"] += int((size == 1).sum())
+    return points.take(np.repeat(size > 1, size))
 
 
 def longest_stop(rules: Rules) -> float:

@@ -21,11 +21,11 @@ from trajanon.extract.clip_to_area import keep
 from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import Source, traces
 from trajanon.extract.gaps_and_stays import gaps_of
+from trajanon.extract.hidden_homes_and_ends import RADIUS, Radius, zone_centres
+from trajanon.extract.impossible_and_stray_points import drop_impossible, settle_times, sort_by_time
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
-from trajanon.extract.points_dropped import drop_impossible, settle_times, sort_by_time
 from trajanon.extract.sources.trace_pieces import joined_pieces
-from trajanon.extract.trim_ends import RADIUS, Radius, zone_centres
 from trajanon.files.geopackage_geojson_gpx_csv import GPX_HEAD
 from trajanon.release.holder_key import holders_key
 

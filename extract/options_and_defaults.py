@@ -51,7 +51,7 @@ class Rules(Checked):
         single stray point is dropped; none: no limit. Hops of up to 50 m are never too fast.
     trim_ends
         Cut off at least this many metres around the ends and stops of each trace. How,
-        `trajanon.extract.trim_ends` describes; 0 for nothing.
+        `trajanon.extract.hidden_homes_and_ends` describes; 0 for nothing.
     subjects_exact
         Take names of subjects as they are. Otherwise those that differ only in case, blanks,
         punctuation at the ends or the writing of a number are one subject's.

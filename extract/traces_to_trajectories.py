@@ -14,11 +14,8 @@ from trajanon.common.errors import NoTrajectories
 from trajanon.extract.clip_to_area import clip, keep
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.gaps_and_stays import split_at_gaps
-from trajanon.extract.limits_from_data import LimitsFound, head, with_limits
-from trajanon.extract.options_and_defaults import Rules
-from trajanon.extract.persons_numbered import Recordings
-from trajanon.extract.points import Points, batch
-from trajanon.extract.points_dropped import (
+from trajanon.extract.hidden_homes_and_ends import circles_of_ends, cut_own_ends
+from trajanon.extract.impossible_and_stray_points import (
     average_equal_times,
     drop_impossible,
     drop_strays,
@@ -27,12 +24,15 @@ from trajanon.extract.points_dropped import (
     sort_by_time,
     spread_minutes,
 )
+from trajanon.extract.limits_from_data import LimitsFound, head, with_limits
+from trajanon.extract.options_and_defaults import Rules
+from trajanon.extract.persons_numbered import Recordings
+from trajanon.extract.points import Points, batch
 from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import circles_of_ends, cut_own_ends
 from trajanon.extract.trips import Trips
-from trajanon.extract.why_dropped import (
+from trajanon.extract.why_left_out import (
     AT_TWO_PLACES,
     SHARED_NAMES,
     SHORT,

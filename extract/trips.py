@@ -13,13 +13,11 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats
 from trajanon.extract.clip_to_area import broken
 from trajanon.extract.earth.area import Area, Box
-from trajanon.extract.gaps_and_stays import gaps_of, longest_stop, stays_of
+from trajanon.extract.gaps_and_stays import cut_at_stops, gaps_of, longest_stop
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
-from trajanon.extract.why_dropped import FOUND, WHY_LEFT_OUT, Became
+from trajanon.extract.why_left_out import FOUND, WHY_LEFT_OUT, Became
 from trajanon.trajectories.geodesy import metres_of_degrees
-
-_NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 
 
 class Trips:
@@ -28,7 +26,7 @@ class Trips:
     def __init__(
         self, points: Points, rules: Rules, counts: Counter[str], *, last_read: Floats
     ) -> None:
-        points = _cut_at_stops(points, rules, counts)
+        points = cut_at_stops(points, rules, counts)
         first, size = points.pieces
         trip_of_point = np.repeat(np.arange(len(first)), size)
         counts[FOUND] += len(first)
@@ -139,27 +137,6 @@ def _longest_parts(points: Points, inside: Bools, trips: int) -> tuple[Bools, Bo
     true_ends = np.ones((trips, 2), dtype=np.bool_)  # of trips without points, too
     true_ends[trip[first[longest]]] = is_end[ends, [0, 1]]
     return of_longest, true_ends
-
-
-def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
-    """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
-    after_pause, _, _ = gaps_of(points, rules)
-    points = points.cut(after_pause)
-    stays = stays_of(points, rules, _NEAR)
-
-    # Of a stay its first and its last point remain.
-    stays_since = stays & points.follows
-    stays_since[1:] &= stays[:-1]
-    stays_on = np.append(stays_since[1:], False)[: len(points)]
-    within = stays_since & stays_on
-    points = points.cut(stays_since & ~stays_on).take(~within)
-
-    _, size = points.pieces
-    counts["pauses"] += int(after_pause.sum())
-    counts["stays"] += int((stays & ~stays_since).sum())
-    counts["points of stays"] += int(within.sum())
-    counts["points alone between pauses and stays"] += int((size == 1).sum())
-    return points.take(np.repeat(size > 1, size))
 
 
 def _near_sides(points: Points, boxes: Sequence[Box], trips: int) -> Bools:

@@ -1,7 +1,9 @@
 """The colours of lines and cells on maps and in figures, and the street map beneath them."""
 
 import folium
+import numpy as np
 
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 
 STREET_MAP = "OpenStreetMap"
@@ -22,3 +24,22 @@ def add_street_map(drawn: folium.Map, tiles: str) -> None:
     except ValueError as error:
         raise BadInput(f"no street map is called {tiles!r}; try {STREET_MAP}, or none") from error
     street_map.add_to(drawn)
+
+
+def colours_of_lines(lines: Floats) -> list[int]:
+    """Colour lines, (g, m, 2), so that those side by side differ as far as colours go."""
+    from scipy.spatial import cKDTree
+
+    ends_and_middle = lines[:, [0, lines.shape[1] // 2, -1]].reshape(len(lines), -1)
+    neighbours = min(len(PALETTE), len(lines))
+    _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbours)
+    near = near.reshape(len(lines), -1)  # also where there is one neighbour alone
+
+    colours = np.full(len(lines), -1)  # of lines that have none yet
+    order = np.arange(len(PALETTE))
+    for group in range(len(lines)):
+        colours_near = colours[near[group]]
+        times_used = np.bincount(colours_near[colours_near >= 0], minlength=len(PALETTE))
+        # Of those least used nearby, each group begins at another one.
+        colours[group] = np.lexsort(((order - group) % len(PALETTE), times_used))[0]
+    return colours.tolist()

@@ -11,7 +11,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.grouping.group_means import members_of_groups
-from trajanon.maps.colours_and_tiles import PALETTE, RAMP
+from trajanon.maps.colours_and_tiles import RAMP, colours_of_lines
 from trajanon.release.originals import Matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
@@ -258,27 +258,8 @@ def _listed_groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[An
         "number": drawn.tolist(),
         "size": sizes[drawn].tolist(),
         "weight": np.round(2.0 + 0.75 * np.log2(sizes[drawn]), 1).tolist(),
-        "colour": _colours(lines[drawn]),
+        "colour": colours_of_lines(lines[drawn]),
     }
-
-
-def _colours(lines: Floats) -> list[int]:
-    """Colour lines, (g, m, 2), so that those side by side differ as far as colours go."""
-    from scipy.spatial import cKDTree
-
-    ends_and_middle = lines[:, [0, lines.shape[1] // 2, -1]].reshape(len(lines), -1)
-    neighbours = min(len(PALETTE), len(lines))
-    _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbours)
-    near = near.reshape(len(lines), -1)  # also where there is one neighbour alone
-
-    colours = np.full(len(lines), -1)  # of lines that have none yet
-    order = np.arange(len(PALETTE))
-    for group in range(len(lines)):
-        colours_near = colours[near[group]]
-        times_used = np.bincount(colours_near[colours_near >= 0], minlength=len(PALETTE))
-        # Of those least used nearby, each group begins at another one.
-        colours[group] = np.lexsort(((order - group) % len(PALETTE), times_used))[0]
-    return colours.tolist()
 
 
 def _metres_outside(groups: Matched) -> Floats:

@@ -23,7 +23,7 @@ from real_data import REAL, needs_real_data
 import trajanon
 from trajanon.common.errors import FileProblem
 from trajanon.extract import Box, Rules, Trace, cut, extract, traces
-from trajanon.extract.why_dropped import CUT_OFF
+from trajanon.extract.why_left_out import CUT_OFF
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 

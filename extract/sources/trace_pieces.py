@@ -17,7 +17,7 @@ from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.archives import CutOff
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
-from trajanon.extract.why_dropped import OVERLAPS
+from trajanon.extract.why_left_out import OVERLAPS
 
 Fix = tuple[float, float, float]
 """Latitude and longitude in degrees, and seconds since 1970; NaN where one is not known."""

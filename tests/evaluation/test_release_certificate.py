@@ -15,7 +15,7 @@ from trajanon.common.errors import FileProblem
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.release_certificate import certificate, differences, read_certificate
-from trajanon.release.perturbation import ToldApart
+from trajanon.release.perturbed_places_and_times import ToldApart
 from trajanon.release.public_figures import Crowd
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 

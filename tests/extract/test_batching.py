@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tracks import Leg, bent, points
 
 from trajanon.common.arrays import Floats
-from trajanon.extract import points_dropped
+from trajanon.extract import impossible_and_stray_points
 from trajanon.extract.clip_to_area import clip
 from trajanon.extract.earth.area import Box
 from trajanon.extract.gaps_and_stays import split_at_gaps
@@ -51,11 +51,11 @@ def traces(draw: st.DrawFn) -> Trace:
 def cut(some: Sequence[Trace], rules: Rules, counts: Counter[str]) -> WindowBatch:
     batch = points(*some)
     for step in (
-        points_dropped.drop_impossible,
-        points_dropped.settle_times,
-        points_dropped.sort_by_time,
-        points_dropped.average_equal_times,
-        points_dropped.drop_zero_hops,
+        impossible_and_stray_points.drop_impossible,
+        impossible_and_stray_points.settle_times,
+        impossible_and_stray_points.sort_by_time,
+        impossible_and_stray_points.average_equal_times,
+        impossible_and_stray_points.drop_zero_hops,
     ):
         batch = step(batch)
     batch = clip(split_at_gaps(batch, rules, counts), BOX)

@@ -24,7 +24,7 @@ from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter
-from trajanon.extract.why_dropped import limits_sentence
+from trajanon.extract.why_left_out import limits_sentence
 
 PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
 

@@ -10,11 +10,11 @@ from tracks import GEOD, START, line, points
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
+from trajanon.extract.hidden_homes_and_ends import RADIUS, Circles, Radius, radius_of, zone_centres
 from trajanon.extract.one_persons_tracks import cut_places
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import RADIUS, Circles, Radius, radius_of, zone_centres
 
 RULES = Rules(max_pause=300.0, max_gap=2_000.0)
 NOWHERE = np.empty((0, 2))

@@ -16,7 +16,7 @@ from osm_xml import OsmFile
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box, Region, around
-from trajanon.extract.earth.hidden_places import hidden
+from trajanon.extract.earth.named_or_tagged_places import hidden
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from trajanon.extract.earth.area import Box, Region
 from trajanon.extract.resample_windows_and_trips import windows
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
-from trajanon.extract.why_dropped import FOUND, LEFT_OUT
+from trajanon.extract.why_left_out import FOUND, LEFT_OUT
 
 BOX = Box(-3.74, 40.375, -3.66, 40.425)
 

@@ -16,7 +16,7 @@ from tracks import GEOD, START, distance
 from trajanon.extract.earth.area import Box, Region, around
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.why_dropped import CUT_OFF, FOUND, GAP, LEFT_OUT
+from trajanon.extract.why_left_out import CUT_OFF, FOUND, GAP, LEFT_OUT
 
 
 @given(drives(), st.floats(10, 200))

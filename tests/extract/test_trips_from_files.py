@@ -14,7 +14,7 @@ from tracks import trace
 from trajanon.extract import Rules, cut, extract
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.why_dropped import CUT_OFF, FOUND
+from trajanon.extract.why_left_out import CUT_OFF, FOUND
 
 
 def test_pieces_of_two_devices_at_one_time_stay_apart_and_are_counted() -> None:

@@ -18,7 +18,7 @@ from trajanon.files.geoparquet import write_released
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.release.originals import matched
-from trajanon.release.perturbation import PublicWidths, perturbed_times
+from trajanon.release.perturbed_places_and_times import PublicWidths, perturbed_times
 from trajanon.release.report_files import checked
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories

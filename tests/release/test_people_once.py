@@ -9,7 +9,7 @@ from naive_perturbation import mean_of_people
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
-from trajanon.release import perturbation
+from trajanon.release import perturbed_places_and_times as perturbation
 from trajanon.release.originals import matched
 from trajanon.release.report_files import checked
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR

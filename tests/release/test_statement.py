@@ -14,8 +14,9 @@ from scipy.stats import beta
 from trajanon.common.arrays import Floats
 from trajanon.grouping import k_promise
 from trajanon.grouping.k_promise import member_weights
-from trajanon.release import holder_key, perturbation
-from trajanon.release.perturbation import (
+from trajanon.release import holder_key
+from trajanon.release import perturbed_places_and_times as perturbation
+from trajanon.release.perturbed_places_and_times import (
     ToldApart,
     correlation,
     displacements,

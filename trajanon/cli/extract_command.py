@@ -114,7 +114,7 @@ def _refuse_spacing(spacing: float | None) -> None:
 
 def _hidden(tags: str, pbf: Path | None, where: "AreaLike") -> "Region | None":
     """Read the surroundings of sensitive places, which are cut out."""
-    from trajanon.extract.earth.hidden_places import is_place, zone_around
+    from trajanon.extract.earth.named_or_tagged_places import is_place, zone_around
 
     if is_place(tags):
         return zone_around(tags, _RADIUS)

@@ -28,7 +28,7 @@ def without_lists(report: Mapping[str, object]) -> dict[str, object]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.why_dropped import (
+    from trajanon.extract.why_left_out import (
         limits_sentence,
         people_sentences,
         recordings_sentence,

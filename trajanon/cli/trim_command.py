@@ -34,9 +34,9 @@ def trim(
 
     from trajanon.cli.progress_bars import bars
     from trajanon.extract import trim as trim_tracks
-    from trajanon.extract.earth.hidden_places import middles_of_places
+    from trajanon.extract.earth.named_or_tagged_places import middles_of_places
+    from trajanon.extract.hidden_homes_and_ends import radius_of
     from trajanon.extract.sources.column_roles import parse_columns
-    from trajanon.extract.trim_ends import radius_of
 
     distances = radius_of(radius)
     if not as_json:

@@ -31,7 +31,11 @@ from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import Matched, matched
 from trajanon.release.people_left import drives_left
-from trajanon.release.perturbation import displacement_covariance, largest_shares, times_correlation
+from trajanon.release.perturbed_places_and_times import (
+    displacement_covariance,
+    largest_shares,
+    times_correlation,
+)
 from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report, TimeWidths

@@ -30,7 +30,7 @@ from trajanon.evaluation.publisher_and_licence import Publisher
 from trajanon.evaluation.usefulness_of_lines import Usefulness
 from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
-from trajanon.release.perturbation import ToldApart
+from trajanon.release.perturbed_places_and_times import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report

@@ -8,7 +8,7 @@ from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.attacks.next_trip import Followed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.page.templates import words
-from trajanon.release.perturbation import ToldApart
+from trajanon.release.perturbed_places_and_times import ToldApart
 from trajanon.release.public_figures import EXACT, Crowd
 from trajanon.release.release_words import cost, left_out, people_sentences, who_is_counted
 from trajanon.release.report import Report

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.evaluation.intervals import Estimate, estimated
 from trajanon.trajectories.geodesy import cells
 
 OD_CELLS = {"0.5 km": 500.0, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}
@@ -51,3 +52,19 @@ def flow_similarity(before: Ints, after: Ints) -> float:
     counts = flow_counts(before, after)
     common = np.minimum(counts.before, counts.after).sum()  # 0 without any trip
     return float(2 * common / max(len(before) + len(after), 1))
+
+
+def flow_error(before: Ints, after: Ints) -> Estimate:
+    """Compute the share of counts that is not common to two sets of trips, each (trips, 2).
+
+    Counted are trips with the same pair of numbers. For the interval, places of origin are drawn.
+    """
+    counts = flow_counts(before, after)
+    origin = dense(counts.flow[:, 0])
+    different = np.bincount(origin, np.abs(counts.before - counts.after)).astype(np.float64)
+    trips = np.bincount(origin, counts.before + counts.after).astype(np.float64)
+
+    def share_of_trips(different: Floats, trips: Floats) -> Floats:
+        return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))
+
+    return estimated(share_of_trips, different, trips)

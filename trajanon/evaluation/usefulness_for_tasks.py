@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.intervals import Estimate, estimated, mean, median
-from trajanon.evaluation.od_flows import flow_counts, flows
+from trajanon.evaluation.od_flows import flow_error, flows
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
@@ -60,8 +60,8 @@ def task_errors(
         volumes,
         speeds,
         _travel_time_error(before, *in_cells) if are_timed else None,
-        *(_flow_error(_od_pairs(before, cell), _od_pairs(after, cell)) for cell in CELLS_OF_FLOWS),
-        _flow_error(_departures(before), _departures(after)) if are_timed else None,
+        *(flow_error(_od_pairs(before, cell), _od_pairs(after, cell)) for cell in CELLS_OF_FLOWS),
+        flow_error(_departures(before), _departures(after)) if are_timed else None,
     ]
     return dict(zip(TASKS, errors, strict=True))
 
@@ -175,19 +175,3 @@ def _departures(lines: ReleasedLines) -> Ints:
         hour = lines.clock.hour(departure)
     starts = np.column_stack([cells(lines.points[is_timed, 0], CELL_OF_DEPARTURES), hour])
     return np.repeat(starts, lines.trips[is_timed], axis=0)
-
-
-def _flow_error(before: Ints, after: Ints) -> Estimate:
-    """Compute the share of counts that is not common to two sets of trips, each (trips, 2).
-
-    Counted are trips with the same pair of numbers. For the interval, places of origin are drawn.
-    """
-    counts = flow_counts(before, after)
-    origin = dense(counts.flow[:, 0])
-    different = np.bincount(origin, np.abs(counts.before - counts.after)).astype(np.float64)
-    trips = np.bincount(origin, counts.before + counts.after).astype(np.float64)
-
-    def share_of_trips(different: Floats, trips: Floats) -> Floats:
-        return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))
-
-    return estimated(share_of_trips, different, trips)

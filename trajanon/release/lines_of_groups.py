@@ -14,7 +14,7 @@ from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights
 from trajanon.grouping.loss import loss_to
 from trajanon.grouping.partition import Partition
-from trajanon.release.perturbation import (
+from trajanon.release.perturbed_places_and_times import (
     GroupWidths,
     PublicWidths,
     group_widths,

@@ -37,7 +37,7 @@ from trajanon.trajectories.trajectories import (
 )
 
 if TYPE_CHECKING:
-    from trajanon.release.perturbation import PublicWidths
+    from trajanon.release.perturbed_places_and_times import PublicWidths
     from trajanon.release.plan import Plan
 
 AGAIN = "run trajanon anonymize again"

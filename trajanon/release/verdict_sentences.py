@@ -124,6 +124,10 @@ class _Words(Struct):
 
 
 _TABLE = read_toml(Path(__file__).with_suffix(".toml"), "the words of verdicts")
+_HEADLINES = typed(_TABLE["headline"], dict[str, str])
+HEADLINES_IN_A_TABLE = typed(_TABLE["headline_in_a_table"], dict[str, str])
+"""The words of a verdict by its colour, where releases stand side by side."""
+
 WORDS = typed(_TABLE["finding"], dict[str, _Words])
 LABELS = typed(_TABLE["label"], dict[str, str])
 """The words of a button, or before a command."""
@@ -146,15 +150,15 @@ class _Sentences(Formatter):
 def headline_of(findings: Sequence[Finding], *, may_be_published: bool) -> str:
     """Write whether a release may be published, and under which conditions."""
     if not may_be_published:
-        return "Do not publish."
+        return f"{_HEADLINES['red']}."
 
     conditions = dict.fromkeys(
         _Sentences().format(WORDS[finding.kind].condition, **finding.numbers)
         for finding in findings
     )
     if not conditions:
-        return "Ready to publish."
-    return f"Ready to publish, if {enumerated([*conditions])}."
+        return f"{_HEADLINES['green']}."
+    return f"{_HEADLINES['amber'].format(conditions=enumerated([*conditions]))}."
 
 
 def clause_of(finding: Finding) -> str:

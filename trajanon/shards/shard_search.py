@@ -22,7 +22,7 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembled_release import errors_of
 from trajanon.release.lines_of_groups import TrajectoryGroups
-from trajanon.release.perturbation import PublicWidths
+from trajanon.release.perturbed_places_and_times import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended
 from trajanon.shards.parts_table import PartsTable

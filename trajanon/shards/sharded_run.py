@@ -20,7 +20,7 @@ from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
 from trajanon.release.assembled_release import refuse_far, released_words
 from trajanon.release.holder_key import fingerprint
-from trajanon.release.perturbation import GroupWidths, PublicWidths
+from trajanon.release.perturbed_places_and_times import GroupWidths, PublicWidths
 from trajanon.release.report import (
     Alignment,
     Figures,

@@ -11,7 +11,7 @@ from trajanon.cli.options import MAP
 from trajanon.common.columns_read import columns_read
 from trajanon.common.command_lines import Options
 from trajanon.common.number_text import number_of, span
-from trajanon.extract.why_dropped import people_sentences, recordings_sentence
+from trajanon.extract.why_left_out import people_sentences, recordings_sentence
 from trajanon.studio.fields import (
     FIELDS_BY_NAME,
     FILE,

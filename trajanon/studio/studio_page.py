@@ -13,6 +13,7 @@ from nicegui import Client, app, background_tasks, ui
 from trajanon.cli.options import MAP
 from trajanon.data import sample
 from trajanon.evaluation.publisher_and_licence import Publisher
+from trajanon.release.verdict_sentences import HEADLINES_IN_A_TABLE
 from trajanon.studio.fields import FIELDS, FIELDS_BY_NAME, USUAL_ROLES, Choice, FormField
 from trajanon.studio.form_to_commands import EVALUATION_PAGE, MAKE_RELEASE, READ_FILES, Form
 from trajanon.studio.results import MadeRelease, Remedy, changes_of, sentences_of_extraction
@@ -40,9 +41,6 @@ _FOLDED_FIELDS = "Area, windows, and places to cut out"
 
 _RUNS = {READ_FILES: "Read the files", MAKE_RELEASE: "Make the release"}
 """The words of the buttons that run commands."""
-
-_VERDICTS = {"green": "Ready to publish", "amber": "Ready, if ...", "red": "Do not publish"}
-"""The words of verdicts where releases stand side by side."""
 
 
 class Page:
@@ -448,7 +446,7 @@ def _compared(releases: Sequence[MadeRelease]) -> dict[str, list[str]]:
         "Release": [release.name for release in releases],
         "Behind each line, at least (k)": [str(release.evaluation.k) for release in releases],
         "Other choices": [_other_choices(release) for release in releases],
-        "Verdict": [_VERDICTS[verdict.colour] for verdict in verdicts],
+        "Verdict": [HEADLINES_IN_A_TABLE[verdict.colour] for verdict in verdicts],
     }
     # All have the same questions, but for what a trajectory is called.
     for number, newest in enumerate(releases[0].evaluation.answers):

@@ -23,7 +23,7 @@ from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
     groups_drawn,
 )
 from trajanon.evaluation.intervals import Estimate
-from trajanon.release.perturbation import (
+from trajanon.release.perturbed_places_and_times import (
     correlation,
     displacement_covariance,
     largest_shares,

@@ -7,7 +7,7 @@ import pytest
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.group_means import group_means
-from trajanon.release.perturbation import (
+from trajanon.release.perturbed_places_and_times import (
     GroupWidths,
     PublicWidths,
     perturbed_times,

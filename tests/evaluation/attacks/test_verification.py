@@ -20,7 +20,7 @@ from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
 from trajanon.evaluation.attacks.verification import Verified, members_of, verification
 from trajanon.evaluation.intervals import Estimate, estimated, median, share_of
 from trajanon.grouping.k_promise import member_weights
-from trajanon.release.perturbation import (
+from trajanon.release.perturbed_places_and_times import (
     correlation,
     displacement_covariance,
     largest_shares,

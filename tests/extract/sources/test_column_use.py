@@ -18,7 +18,7 @@ from trajanon.extract import extract, traces
 from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.column_roles import parse_columns
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.why_dropped import CUT_OFF
+from trajanon.extract.why_left_out import CUT_OFF
 
 MOVEBANK = """event-id,visible,timestamp,location-long,location-lat,sensor-type,\
 individual-taxon-canonical-name,tag-local-identifier,individual-local-identifier,\

@@ -14,7 +14,7 @@ from gpx_written import document
 from trajanon.common.errors import FileProblem
 from trajanon.extract import extract, traces
 from trajanon.extract.sources.reading import UNREADABLE, USED_IN_PART
-from trajanon.extract.why_dropped import sentences
+from trajanon.extract.why_left_out import sentences
 
 FIXES = [(41.0 + step / 1e3, -2.0, WAY[0][2] + 20 * step) for step in range(60)]
 

@@ -21,7 +21,7 @@ from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
     groups_drawn,
 )
 from trajanon.grouping.k_promise import member_weights
-from trajanon.release.perturbation import times_correlation
+from trajanon.release.perturbed_places_and_times import times_correlation
 
 # The map.
 _CELL = 12.0  # metres, a place on the map

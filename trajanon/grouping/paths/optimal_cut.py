@@ -2,14 +2,14 @@
 
 Hansen and Mukherjee (2003) for one column; Domingo-Ferrer et al. (2006) along a path of records. A
 path is an order of row numbers, (n,); the cut gives the group of each record, (n,). The sizes of
-groups are chosen in ``_kernels/cut_of_path.py``.
+groups are chosen in ``_kernels/optimal_cut_of_path.py``.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from trajanon._kernels.cut_of_path import fill_latest_starts, mark_optimal_cut
+from trajanon._kernels.optimal_cut_of_path import fill_latest_starts, mark_optimal_cut
 from trajanon.common.arrays import Ints
 from trajanon.grouping.loss import sse
 from trajanon.grouping.problem import Problem

@@ -1,6 +1,7 @@
 """Refinements of the papers: Random Cluster Shuffling (RCS), and two-swapping.
 
-Both get labels, (n,), the group of each record, and return new ones of no larger SSE.
+Both get labels, (n,), the group of each record, and return new ones of no larger SSE. Their moves
+are in ``_kernels/shuffling_and_swapping_moves.py``.
 """
 
 import numpy as np

@@ -12,10 +12,10 @@ from tracks import GEOD, START, line, points, trace
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.gaps_and_stays import split_at_gaps
+from trajanon.extract.hidden_homes_and_ends import Circles, circles_of_ends, cut_own_ends
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
-from trajanon.extract.trim_ends import Circles, circles_of_ends, cut_own_ends
 
 METRES = 200.0
 SECRET = 12345

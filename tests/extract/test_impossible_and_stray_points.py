@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracks import line, points, trace
 
-from trajanon.extract import points_dropped
+from trajanon.extract import impossible_and_stray_points as dropped
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
 
@@ -15,13 +15,13 @@ Step = Callable[[Points], Points]
 
 NAN = math.nan
 STEPS = [
-    points_dropped.drop_impossible,
-    points_dropped.settle_times,
-    points_dropped.sort_by_time,
-    lambda of: points_dropped.spread_minutes(of)[0],
-    points_dropped.average_equal_times,
-    lambda of: points_dropped.drop_strays(of, Rules(spacing=10)),
-    points_dropped.drop_zero_hops,
+    dropped.drop_impossible,
+    dropped.settle_times,
+    dropped.sort_by_time,
+    lambda of: dropped.spread_minutes(of)[0],
+    dropped.average_equal_times,
+    lambda of: dropped.drop_strays(of, Rules(spacing=10)),
+    dropped.drop_zero_hops,
 ]
 
 
@@ -46,7 +46,7 @@ def places(of: Points) -> list[tuple[float, float]]:
     ],
 )
 def test_impossible_points_are_dropped(lat: float, lon: float) -> None:
-    kept = points_dropped.drop_impossible(points(trace([(41.0, 2.0), (lat, lon), (41.1, 2.1)])))
+    kept = dropped.drop_impossible(points(trace([(41.0, 2.0), (lat, lon), (41.1, 2.1)])))
     assert places(kept) == [(41.0, 2.0), (41.1, 2.1)]
 
 
@@ -54,7 +54,7 @@ def test_impossible_points_are_dropped(lat: float, lon: float) -> None:
 def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
     """Sorted, turned around and mixed ones side by side."""
     traces = [trace([(i, j) for j in range(len(times))], times) for i, times in enumerate(seconds)]
-    ordered = points_dropped.sort_by_time(points(*traces))
+    ordered = dropped.sort_by_time(points(*traces))
     expected = [
         (i, j)
         for i, times in enumerate(seconds)
@@ -65,7 +65,7 @@ def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
 
 
 def test_each_trace_settles_its_own_times() -> None:
-    settled = points_dropped.settle_times(
+    settled = dropped.settle_times(
         points(
             trace([(1, 1), (2, 2), (3, 3)], [1.0, NAN, 2.0]),
             trace([(4, 4), (5, 5), (6, 6)], [1.0, NAN, NAN]),
@@ -78,7 +78,7 @@ def test_each_trace_settles_its_own_times() -> None:
 
 def test_points_of_one_second_become_their_average() -> None:
     fixes = [(1.0, 2.0), (2.0, 3.0), (4.0, 5.0), (6.0, 8.0), (6.0, 2.0)]
-    merged = points_dropped.average_equal_times(points(trace(fixes, [10, 11, 11, 11, 12])))
+    merged = dropped.average_equal_times(points(trace(fixes, [10, 11, 11, 11, 12])))
     assert places(merged) == [(1, 2), (4, pytest.approx(16 / 3)), (6, 2)]
     assert merged.time.tolist() == [10, 11, 12]
 
@@ -88,7 +88,7 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     away = np.arange(200_000) % 2 * 2e-9
     lat, lon = 89.9 + away, 179.9 + away
     recorded = trace(list(zip(lat.tolist(), lon.tolist(), strict=True)), [7.0] * len(lat))
-    merged = points_dropped.average_equal_times(points(recorded))
+    merged = dropped.average_equal_times(points(recorded))
     assert len(merged) == 1
     assert abs(merged.lat[0] - 89.9 - 1e-9) < 3e-14
     assert abs(merged.lon[0] - 179.9 - 1e-9) < 6e-14
@@ -100,13 +100,13 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
 )
 def test_averages_at_the_antimeridian_lie_on_it(lon: tuple[float, float], mean: float) -> None:
     recorded = points(trace([(1.0, east) for east in lon], [7.0, 7.0]))
-    assert places(points_dropped.average_equal_times(recorded)) == [(1.0, mean)]
+    assert places(dropped.average_equal_times(recorded)) == [(1.0, mean)]
 
 
 def spread(stamps: Sequence[float], *places: float) -> tuple[list[float], int]:
     """The times of points at these places, or each farther to the north, once spread."""
     lat = places or range(1, len(stamps) + 1)
-    after, many = points_dropped.spread_minutes(points(trace([(x, 2.0) for x in lat], stamps)))
+    after, many = dropped.spread_minutes(points(trace([(x, 2.0) for x in lat], stamps)))
     return after.time.tolist(), many
 
 
@@ -144,7 +144,7 @@ def test_where_minutes_are_spread_rows_that_come_twice_are_dropped() -> None:
     """Also where a whole table stands in a file twice."""
     stamps, places = [0, 0, 0, 60, 60, 60] * 2, [1, 2, 3, 4, 5, 6] * 2
     recorded = points(trace([(x, 2.0) for x in places], stamps))
-    after, many = points_dropped.spread_minutes(points_dropped.sort_by_time(recorded))
+    after, many = dropped.spread_minutes(dropped.sort_by_time(recorded))
     assert after.lat.tolist() == [1, 2, 3, 4, 5, 6]
     assert after.time.tolist() == [0, 20, 40, 60, 80, 100]
     assert many == 6
@@ -155,11 +155,11 @@ STRAY = [(40.4, -3.7), (40.4, -3.699), (40.5, -3.7), (40.4, -3.698), (40.4, -3.6
 
 def test_a_fix_that_is_far_off_between_two_others_is_dropped() -> None:
     seconds = [0.0, 10.0, 20.0, 30.0, 40.0]
-    kept = points_dropped.drop_strays(points(trace(STRAY, seconds)), Rules(spacing=10))
+    kept = dropped.drop_strays(points(trace(STRAY, seconds)), Rules(spacing=10))
     assert places(kept) == STRAY[:2] + STRAY[3:]
     for rules in (Rules(spacing=10, max_speed=None), Rules(spacing=10, max_speed=2_000)):
-        assert len(points_dropped.drop_strays(points(trace(STRAY, seconds)), rules)) == 5
-    assert len(points_dropped.drop_strays(points(trace(STRAY)), Rules(spacing=10))) == 5
+        assert len(dropped.drop_strays(points(trace(STRAY, seconds)), rules)) == 5
+    assert len(dropped.drop_strays(points(trace(STRAY)), Rules(spacing=10))) == 5
 
 
 @pytest.mark.parametrize(
@@ -174,19 +174,19 @@ def test_a_fix_that_is_far_off_between_two_others_is_dropped() -> None:
 )
 def test_what_may_not_be_a_single_stray_fix_stays(lat: list[float]) -> None:
     recorded = trace([(x, -3.7) for x in lat], (10.0 * np.arange(len(lat))).tolist())
-    assert len(points_dropped.drop_strays(points(recorded), Rules(spacing=10))) == len(lat)
+    assert len(dropped.drop_strays(points(recorded), Rules(spacing=10))) == len(lat)
 
 
 def test_noise_of_up_to_fifty_metres_is_no_stray_fix() -> None:
     recorded = line([0, 49, 1, 51.5, 1], [0.0, 0.1, 0.2, 0.3, 0.4])
-    assert places(points_dropped.drop_strays(points(recorded), Rules(spacing=10))) == [
+    assert places(dropped.drop_strays(points(recorded), Rules(spacing=10))) == [
         place for number, place in enumerate(places(points(recorded))) if number != 3
     ]
 
 
 def test_points_at_the_place_of_the_one_before_are_dropped() -> None:
     fixes = [(1, 1), (1, 1), (1, 1), (1, 2), (2, 2), (1, 1)]
-    kept = points_dropped.drop_zero_hops(points(trace(fixes, [1, 2, 3, 4, 5, 6])))
+    kept = dropped.drop_zero_hops(points(trace(fixes, [1, 2, 3, 4, 5, 6])))
     assert places(kept) == [(1, 1), (1, 2), (2, 2), (1, 1)]
     assert kept.time.tolist() == [1, 4, 5, 6]
 

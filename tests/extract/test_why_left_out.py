@@ -11,7 +11,7 @@ import pytest
 from recorded_trips import RULES, east
 
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract import Rules, cut, sources, why_dropped
+from trajanon.extract import Rules, cut, sources, why_left_out
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -21,7 +21,7 @@ SECONDS = 10.0 * np.arange(41)
 
 def told(recorded: Trace, rules: Rules = RULES) -> list[str]:
     good = east(WAY, SECONDS, "good")
-    return why_dropped.sentences(cut([good, recorded], rules).provenance)
+    return why_left_out.sentences(cut([good, recorded], rules).provenance)
 
 
 def test_of_what_all_is_taken_nothing_is_told() -> None:
@@ -78,7 +78,7 @@ def provenance(**counts: int) -> dict[str, Any]:
     ],
 )
 def test_what_a_reader_left_out_is_told(counts: dict[str, int], says: str) -> None:
-    found = why_dropped.sentences(provenance(**counts))
+    found = why_left_out.sentences(provenance(**counts))
     assert [one[: len(says)] for one in found] == [says] * bool(says)
 
 
@@ -120,11 +120,11 @@ def test_each_counter_of_a_reader_says_what_it_is_a_share_of() -> None:
     ways_out = {value for value in counters_of_readers() if re.search("`|EPSG|write them", value)}
     counted = counters_of_readers() - NOTHING_IS_LOST - ways_out - {OSM_ATTRIBUTION}
     assert len(counted) > 20
-    assert counted <= why_dropped.PARTS.keys()
+    assert counted <= why_left_out.PARTS.keys()
 
 
 def test_what_is_left_out_before_it_is_counted_is_all_of_itself() -> None:
     """Lines whose times cannot be used, of which the others are refused as untimed."""
     counts = {"lines with more or fewer times than points": 8}
-    why = why_dropped.why_nothing({**provenance(), "counts": counts})
+    why = why_left_out.why_nothing({**provenance(), "counts": counts})
     assert why == "lines with more or fewer times than points, 100 % (8 of 8)"

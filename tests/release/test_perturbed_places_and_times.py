@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights
-from trajanon.release import perturbation
-from trajanon.release.perturbation import (
+from trajanon.release import perturbed_places_and_times as perturbation
+from trajanon.release.perturbed_places_and_times import (
     LEAST_METRES,
     GroupWidths,
     PublicWidths,

@@ -64,7 +64,7 @@ GAP = WHY_LEFT_OUT[Became.WITH_A_GAP].counter
 CUT_OFF = WHY_LEFT_OUT[Became.CUT_OFF].counter
 SHORT = WHY_LEFT_OUT[Became.TOO_SHORT].counter
 
-PARTS = {row["counter"]: row for row in table_beside(__file__, "why_points_dropped.csv")}
+PARTS = {row["counter"]: row for row in table_beside(__file__, "why_points_left_out.csv")}
 """By counter: its unit, whether readers or cutting count it, and a way out.
 
 Counters of readers may say more in brackets.
