@@ -40,7 +40,8 @@ class Radius(NamedTuple):
     least
         All within this distance of a place is hidden, as the crow flies and so along the way.
     most
-        The distance that is hidden around a place is drawn between ``least`` and this.
+        A circle has a radius of this and half of ``least``, and its place is not in the middle: on
+        one side of a place, up to about twice this distance is cut.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def circles_of_ends(rules: Rules, key: bytes) -> Circles:
     """Start the circles of an extraction; many people's, so that no two are shifted alike.
 
     A circle has two and a half times the radius asked for: all within the radius is cut out, all
-    beyond four times it stays.
+    beyond about four times it stays.
     """
     return Circles(Radius(rules.trim_ends, 2.0 * rules.trim_ends), key)
 
@@ -236,6 +237,8 @@ def zone_centres(
 ) -> Floats:
     """Draw the centres of circles that hide ends of tracks, repeated stays, and further places.
 
+    A place where the person stayed once, which is none of these, has no circle.
+
     Parameters
     ----------
     points
@@ -247,7 +250,8 @@ def zone_centres(
     places
         Further places to hide: latitude and longitude, shape (n, 2).
     key
-        The holder's: the same place gets the same circle again.
+        The holder's, which draws the circles. The same tracks get the same circles again; among
+        other tracks, the same place may get another circle.
 
     Returns
     -------
@@ -264,7 +268,7 @@ def zone_centres(
     near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
     candidates_near = np.array([len(rows) for rows in near], np.int64)
 
-    # A single stay is no home.
+    # A single stay, with no end or further place near, is taken for no home.
     is_hidden = candidates_near > 1
     is_hidden[: len(ends) + len(places)] = True
 

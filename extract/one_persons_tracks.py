@@ -1,6 +1,7 @@
-"""One person's tracks, before they are shared: cut where this person begins, ends and stays.
+"""One person's tracks, before they are shared: cut where they begin, end, pause and stay again.
 
-This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere.
+This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere,
+and where they stay once, in the middle of a track.
 """
 
 import os
@@ -43,24 +44,25 @@ class Trimmed:
     Attributes
     ----------
     names
-        Of persons in the source; all count as one.
+        How many names of persons the source has; all count as one.
     tracks, tracks_left
         Tracks that were read; those of which something is left.
     places
-        Circles that were cut out.
+        How many circles were drawn to hide places: places near each other share one, and a place of
+        ``hide`` has one even if no track comes near.
     metres, metres_cut, seconds, seconds_cut
-        Of all tracks, and what of it was cut; seconds of tracks with times.
+        The length of all tracks, and what of it was cut; seconds of tracks with times.
     points_dropped
-        That are no places on Earth, or have no time in a track with times.
+        How many points are no places on Earth, or have no time in a track with times.
     unread
-        What readers left out, by reason; and how many pieces of tracks overlap in time.
+        How much readers left out, by reason; and how many pieces of tracks overlap in time.
 
     Examples
     --------
     >>> from trajanon.extract import Trimmed
     >>> trimmed = Trimmed(1, 2, 2, 3, 9_000.0, 2_500.0, 3_600.0, 900.0, 0, {})
-    >>> f"{trimmed.metres_cut / trimmed.metres:.0%} cut around {trimmed.places} places"
-    '28% cut around 3 places'
+    >>> f"{trimmed.places} circles drawn, {trimmed.metres_cut / trimmed.metres:.0%} cut"
+    '3 circles drawn, 28% cut'
     """
 
     names: int
@@ -86,10 +88,11 @@ def trim(
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Trimmed:
-    """Write one person's tracks without the surroundings of where they begin, end and stay.
+    """Write one person's tracks without the places where they begin, end, pause and stay again.
 
-    Names, descriptions, devices, heights, heart rates and all else but places and times are left
-    out.
+    A place where the person stays once, in the middle of a track, is left in: name it in ``hide``.
+    In tracks without times, pauses and stays are not known. Names, descriptions, devices, heights,
+    heart rates and all else but places and times are left out.
 
     Parameters
     ----------
@@ -98,8 +101,9 @@ def trim(
     out
         GPX or CSV to write; the suffix decides.
     key
-        The holder's, or its file, which draws the circles that are cut out: the same for the same
-        place. None for the one of all releases, which is made if there is none.
+        The holder's, or its file, which draws the circles that are cut out. None for the one of all
+        releases, which is made if there is none. Trim all tracks together: another call with other
+        tracks may draw another circle around the same place, and two show more of it.
     radius
         How far places are hidden.
     hide
@@ -151,7 +155,7 @@ def trim(
     tracks, left, places = cut_places(clean, radius, further, secret)
     if not len(left):
         raise NoTrajectories(
-            "nothing is left: all of these tracks are near their ends, or near where they stay; "
+            "nothing is left: all is near where these tracks begin, end, pause or stay again; "
             f"share longer ones, or choose a smaller `radius` than {radius.least:g}-{radius.most:g}"
         )
     if not times:
@@ -179,7 +183,7 @@ def cut_places(
 ) -> tuple[Points, Points, int]:
     """Split tracks at pauses and long hops, and cut a person's places out of them.
 
-    Returns the tracks, what is left of them, and the number of places.
+    Returns the tracks, what is left of them, and the number of circles drawn.
     """
     # Not at hops that are too fast: each outlier would be two more ends to hide.
     is_pause, is_far, _ = gaps_of(points, _RULES)

@@ -48,7 +48,7 @@ def check_enough(
         if subject_count == 1:
             way_out = "add subjects"
             if unit != "record":
-                way_out += "; of one person's tracks, trajanon trim cuts home and work"
+                way_out += "; trajanon trim cuts out where one person's tracks begin and end"
         raise TooFewSubjects(
             f"the {records} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; {way_out}{_advice_on(nameless)}"
