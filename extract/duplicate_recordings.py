@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints, indices_of_spans
 from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.hashing import hashes_of
 from trajanon.extract.points import Points, greatest_of
@@ -225,7 +225,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     step_of_hop = step[cleaned.trace[hop]]
     begin = np.ceil(time[hop - 1] / (step_of_hop * _SLOT)).astype(np.int64)  # in steps
     count = np.ceil(time[hop] / (step_of_hop * _SLOT)).astype(np.int64) - begin
-    slot = places_of_spans(begin, count) * np.repeat(step_of_hop, count)
+    slot = indices_of_spans(begin, count) * np.repeat(step_of_hop, count)
 
     # Where it was then, on the straight way between the two fixes.
     after = np.repeat(hop, count)
@@ -393,7 +393,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     shorter, longer, apart = pairs.T
     count = sightings.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
-    place = places_of_spans(sightings.start[shorter], count)
+    place = indices_of_spans(sightings.start[shorter], count)
     slot = sightings.slot[place] + apart[pair]  # by the clock of the longer one
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
@@ -496,7 +496,7 @@ def _rows_of_equal(sought: Hashes, keys: Hashes, by_key: Ints) -> tuple[Ints, In
     keys_in_order = keys[by_key]
     first = np.searchsorted(keys_in_order, sought_in_order, "left")
     count = np.searchsorted(keys_in_order, sought_in_order, "right") - first
-    return np.repeat(row, count), by_key[places_of_spans(first, count)]
+    return np.repeat(row, count), by_key[indices_of_spans(first, count)]
 
 
 def _degrees_off(places: Floats, other_places: Floats) -> Floats:

@@ -123,8 +123,10 @@ class Circles:
         in_metres = in_space(places, EQUATOR)  # so near, straight through the Earth is as good
         cubes = (in_metres // self.radius.width).astype(np.int64)
 
-        # What is drawn depends on the cell. Half a place's width: no two circles are in one cell,
-        # as they lie a width apart, and a cell is 0.7 of one across.
+        # What is drawn depends on the cell. Where shifts are not shared, it is half a place's width
+        # wide: no two circles are in one cell, as they lie a width apart, and it is 0.7 of one
+        # across. Where they are, it is as wide as they are shared, so that one home, which two runs
+        # find some metres apart, mostly draws alike.
         cell = cells(places, max(self.share_within, self.radius.width / 2.0))
 
         numbers = list[int]()
@@ -190,17 +192,17 @@ def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
     if len(points) == 0:
         return points
 
-    # A part goes from one stop or interruption to the next.
-    stays = stays_of(points, rules, 0.5 * rules.trim_ends)
+    # Parts are stops, and the ways between stops or interruptions.
+    is_in_stay = stays_of(points, rules, circles.radius.width)
     begins = ~points.follows
-    begins[1:] |= stays[1:] != stays[:-1]
+    begins[1:] |= is_in_stay[1:] != is_in_stay[:-1]
     part = np.cumsum(begins) - 1
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(points)) - 1
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces, as circles come
     numbers = circles.numbers_of(np.column_stack([points.lat[ends], points.lon[ends]]))
     centre_lat, centre_lon = circles.centres(numbers).reshape(-1, 2, 2).T  # (2, parts) each
-    north, east = map(np.radians, radii(np.radians(centre_lat)))  # metres of a degree
+    north, east = map(np.radians, radii(np.radians(centre_lat)))  # metres per radian -> per degree
     radius = circles.radius.circle * _SURE
 
     def from_centres(lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:

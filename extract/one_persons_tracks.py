@@ -145,10 +145,13 @@ def trim(
     recorded = list(
         joined_pieces(traces(source, columns=columns, counts=counts, progress=progress), counts)
     )
-    points_read = batch(recorded) if recorded else None
-    clean = points_read and sort_by_time(settle_times(drop_impossible(points_read)))
-    if not points_read or not clean:
-        raise NoTrajectories("there are no points on Earth in these files: name other files")
+    no_points = NoTrajectories("there are no points on Earth in these files: name other files")
+    if not recorded:
+        raise no_points
+    points_read = batch(recorded)
+    clean = sort_by_time(settle_times(drop_impossible(points_read)))
+    if len(clean) == 0:
+        raise no_points
 
     secret = key if isinstance(key, bytes) else holders_key(key)
     further = np.empty((0, 2)) if hide is None else hide
@@ -194,7 +197,7 @@ def cut_places(
 
 def outside(points: Points, centres: Floats, radius: float) -> Points:
     """Cut circles around centres, (n, 2), out of tracks; a point alone is no track."""
-    circles = around(shapely.points(centres[:, ::-1]), radius)
+    circles = around(shapely.points(centres[:, ::-1]), radius)  # shapely takes longitude first
     zone = Region(shapely.union_all(circles), "circles")
     left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
     _, points_of_piece = left.pieces
@@ -203,12 +206,13 @@ def outside(points: Points, centres: Floats, radius: float) -> Points:
 
 def _extent(points: Points) -> tuple[float, float]:
     """Return metres of way of all pieces, and seconds of those with times."""
-    return float(points.hops.sum()), float(np.nansum(points.hop_seconds))
+    return float(points.hop_metres.sum()), float(np.nansum(points.hop_seconds))
 
 
 def _write(out: Path, points: Points, inputs: Sequence[Path]) -> None:
     """Write tracks as GPX, or as a table."""
     text = _gpx(points) if out.suffix.lower() == ".gpx" else _table(points).to_csv(index=False)
+    # Made to be shared: others than its owner may read it, too.
     with replacing(out, inputs=inputs, public=(out,)) as (draft,):
         draft.write_text(text, encoding="utf-8", newline="\n")
 

@@ -155,7 +155,7 @@ class Cutter:
             trace,
             tracks=rows.tracks,
             times=rows.times,
-            marks=np.column_stack([entered.mark[rows.trace], rows.hops]),
+            marks=np.column_stack([entered.mark[rows.trace], rows.hop_hashes]),
             true_ends=rows.true_ends,
         )
 

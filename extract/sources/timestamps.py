@@ -376,7 +376,7 @@ def _seconds(values: pd.Series, form: str | None = None, order: str = "month") -
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
 
 
-def moment(value: object) -> float:
+def seconds_of_iso(value: object) -> float:
     """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
     if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
         return math.nan
@@ -387,14 +387,14 @@ def moment(value: object) -> float:
         return math.nan
 
 
-def moments(texts: Sequence[str | None]) -> Floats:
-    """Read times in ISO 8601, as `moment` does, all at once if they are written as usual."""
+def seconds_of_iso_texts(texts: Sequence[str | None]) -> Floats:
+    """Read times as `seconds_of_iso` does, but all at once if they are written as usual."""
     try:
         times = pa.array(texts, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
         seconds = pc.divide(times.cast(pa.float64(), safe=False), 1e6)
         return np.asarray(seconds.to_numpy(zero_copy_only=False), dtype=np.float64)
     except pa.ArrowInvalid:
-        return np.array([moment(text) for text in texts])
+        return np.array([seconds_of_iso(text) for text in texts])
 
 
 # What a column may hold, for the choice of the columns of times.
