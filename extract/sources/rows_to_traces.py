@@ -2,9 +2,8 @@
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import chain, pairwise
 from typing import IO, NamedTuple
 
@@ -34,7 +33,7 @@ SEVERAL = "recordings of points that several people must have made"
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
 
-_LAT, _ORDER, _OWNER, _ID = 0, 3, -2, -1  # which column of `_GatheredRows` is which
+_LAT, _TIME, _ORDER, _OWNER, _ID = 0, 2, 3, -2, -1  # which column of `_GatheredRows` is which
 
 # Points of several people: so far apart, or so fast from one to the next, as one person never is.
 _METRES_APART = 1_000.0
@@ -71,6 +70,10 @@ class Owner(NamedTuple):
     piece: int  # of a line, or 0
 
 
+Recording = tuple[str, str | None]
+"""The id of a recording, and the key of its subject."""
+
+
 def traces_of_points(
     chunks: Iterable[pd.DataFrame], reading: Reading, column_of: Mapping[str, str] | None = None
 ) -> Iterator[Trace]:
@@ -99,22 +102,27 @@ def traces_of_points(
         prefix = "" if "subject" in first else f"{reading.label}#"
         if is_one_recording:
             prefix = reading.label
-        last_name = None
-        if reading.counts[TABLE_CUT_OFF] > tables_cut_off_before and gathered.last_id is not None:
-            last_name = f"{prefix}{gathered.last_id}"
+        is_cut_off = reading.counts[TABLE_CUT_OFF] > tables_cut_off_before
+        cut_off_owner = gathered.last_owner if is_cut_off else None
+        traces_of = _TracesOfOwners(gathered.take_owners(), reading, prefix, cut_off_owner)
 
-        traces_of = _TracesOfOwners(gathered.take_owners(), reading, prefix)
-        parts = (list(traces_of(rows)) for rows in gathered.parts())
+        def sorted_parts() -> Iterator[_SortedRows]:
+            return map(traces_of.sort, gathered.parts())
+
+        # The whole table is judged before its first trace is made. Rows in files are then read once
+        # more.
+        in_memory = None if gathered.are_in_files else list(sorted_parts())
         # An order that the user names is trusted; one that was found is judged.
-        checked = _checked(
-            parts,
+        left_out = _recordings_of_several_people(
+            in_memory or sorted_parts(),
+            traces_of.recording,
             column_of or {},
             reading,
             is_one_recording=is_one_recording,
             is_ordered="piece" in first or "order" in reading.columns,
         )
-        for trace in checked:
-            yield replace(trace, cut_off=True) if trace.name == last_name else trace
+        for part in in_memory or sorted_parts():
+            yield from traces_of(part, left_out)
 
 
 # Rows and their owners.
@@ -212,7 +220,7 @@ class _GatheredRows(ExitStack):
 
     def __init__(self) -> None:
         super().__init__()
-        self.last_id: str | None = None  # of the last row
+        self.last_owner: int | None = None  # number of the owner of the last row
         self._owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self._ids: dict[str, int] = {}
         self._id_count = 0  # once all rows are here
@@ -225,7 +233,7 @@ class _GatheredRows(ExitStack):
         id_numbers = numbers_by_appearance((owner.id for owner in owners), self._ids)
         self._held.append(np.vstack([values, owner_numbers[place], id_numbers[place]]))
         if len(place):
-            self.last_id = owners[place[-1]].id
+            self.last_owner = int(owner_numbers[place[-1]])
         if sum(rows.shape[1] for rows in self._held) > HELD:
             self._put_aside()
 
@@ -247,6 +255,11 @@ class _GatheredRows(ExitStack):
             ) from error
         self._held.clear()
         self._files.append((file, (len(columns), len(by_id))))
+
+    @property
+    def are_in_files(self) -> bool:
+        """Return whether the rows were too many to be held."""
+        return bool(self._files)
 
     def take_owners(self) -> list[Owner]:
         """Return all owners in the order of their numbers, and forget them: no more rows come."""
@@ -291,11 +304,39 @@ class _GatheredRows(ExitStack):
 _MADE = Owner("", None, 0)  # in place of an owner whose trace is made
 
 
+class _SortedRows(NamedTuple):
+    """Rows of traces, those of each together."""
+
+    trace_number: Ints  # of each row, ascending
+    values: Floats  # (3, rows): latitude, longitude, seconds since 1970 UTC or NaN
+
+    def starts(self) -> Ints:
+        """List where each trace begins and, at the end, how many rows there are."""
+        is_first = np.diff(self.trace_number, prepend=-1) > 0
+        return np.append(np.flatnonzero(is_first), len(is_first))
+
+    def of_trace(self, number: int) -> Floats:
+        """Return the values of a trace."""
+        start, end = np.searchsorted(self.trace_number, [number, number + 1])
+        return self.values[:, start:end]
+
+    def take(self, which: Bools) -> "_SortedRows":
+        """Keep the marked rows."""
+        if which.all():
+            return self
+        return _SortedRows(self.trace_number[which], self.values[:, which])
+
+
 class _TracesOfOwners:
     """Makes traces of the rows of owners, once it is known who all owners are."""
 
-    def __init__(self, owners: Sequence[Owner], reading: Reading, prefix: str) -> None:
-        """Find the spellings of each person, and number the traces; names begin with the prefix."""
+    def __init__(
+        self, owners: Sequence[Owner], reading: Reading, prefix: str, cut_off_owner: int | None
+    ) -> None:
+        """Find the spellings of each person, and number the traces; names begin with the prefix.
+
+        The trace of the owner of this number, if any, is cut off.
+        """
         subjects = dict.fromkeys(owner.subject for owner in owners)
         key_of_name = {
             name: name and key_of(name, exact=reading.subjects_exact) for name in subjects
@@ -326,9 +367,15 @@ class _TracesOfOwners:
         trace_numbers: dict[Owner, int] = {}
         self._trace_of_owner = numbers_by_appearance(owners_by_key, trace_numbers)
         self._traces = list(trace_numbers)  # id, key of the person and piece of each
+        self._cut_off = -1 if cut_off_owner is None else int(self._trace_of_owner[cut_off_owner])
 
-    def __call__(self, rows: Floats) -> Iterator[Trace]:
-        """Sort rows, as `_GatheredRows` has them, by traces, and yield these."""
+    def recording(self, trace_number: int) -> Recording:
+        """Return which recording a trace is, or is a piece of."""
+        id_, key, _ = self._traces[trace_number]
+        return id_, key
+
+    def sort(self, rows: Floats) -> _SortedRows:
+        """Sort rows, as `_GatheredRows` has them, by traces."""
         trace_number = self._trace_of_owner[rows[_OWNER].astype(np.int64)]
 
         # Numbers of few bytes are sorted much faster.
@@ -336,16 +383,18 @@ class _TracesOfOwners:
         code = code.astype(np.min_scalar_type(code.max(initial=0)))
         has_order = len(rows) > 5
         order = np.lexsort((rows[_ORDER], code)) if has_order else np.argsort(code, kind="stable")
-        values = rows[:_ORDER, order]
-        trace_number = trace_number[order]
+        return _SortedRows(trace_number[order], rows[:_ORDER, order])
 
-        any_marked = bool((values[_LAT] == _MARKED).any())
-        begins = np.flatnonzero(np.diff(trace_number, prepend=-1)).tolist()
-        for start, end in zip(begins, [*begins[1:], len(trace_number)], strict=False):
-            number = trace_number[start]
-            id_, key, _ = self._traces[number]
-            self._traces[number] = _MADE  # each is made once: what names it would take memory
-            lat, lon, time = values[:, start:end]
+    def __call__(self, rows: _SortedRows, left_out: Collection[Recording]) -> Iterator[Trace]:
+        """Make the traces of rows, each once, but for recordings that are left out."""
+        any_marked = bool((rows.values[_LAT] == _MARKED).any())
+        for start, end in pairwise(rows.starts().tolist()):
+            number = int(rows.trace_number[start])
+            id_, key = self.recording(number)
+            if (id_, key) in left_out:
+                continue
+            self._traces[number] = _MADE  # what names a trace would take memory
+            lat, lon, time = rows.values[:, start:end]
 
             # Rows that are marked leave their times.
             without_fix: tuple[float, ...] = ()
@@ -360,89 +409,90 @@ class _TracesOfOwners:
 
             name = self._prefix + id_
             subject, spellings = self._people[key]
-            yield Trace(name, subject, lat, lon, time, spellings, without_fix=without_fix)
+            cut_off = number == self._cut_off
+            yield Trace(name, subject, lat, lon, time, spellings, cut_off, without_fix)
 
 
 # What traces must not be.
 
 
-def _checked(
-    parts: Iterable[Sequence[Trace]],
+def _recordings_of_several_people(
+    parts: Iterable[_SortedRows],
+    recording: Callable[[int], Recording],
     column_of: Mapping[str, str],
     reading: Reading,
     *,
     is_one_recording: bool,
     is_ordered: bool,
-) -> Iterator[Trace]:
-    """Leave out recordings of several people; refuse tables of these alone, or in no order."""
-    owner_column = column_of.get("id") or column_of.get("subject") or "id"
+) -> set[Recording]:
+    """Find the recordings of several people in a table; refuse it if most are, or have no order.
 
-    def problem(recordings: int) -> str:
-        apart = f"{number_of(recordings, 'recording')} of {reading.what}"
-        points = "points of the same time repeatedly lie far apart"
-        return f"{apart}, by the column {owner_column!r}, must be of several people: {points}"
-
-    left_out = 0
-    for traces in parts:
-        if is_one_recording and "id" not in reading.columns:
-            _check_one_recording(traces, reading)
-        if not is_ordered and _are_in_no_order(traces):
-            roles = ["time", "order"]
-            raise columns_unclear("no order", roles, reading.tables.columns, what=reading.what)
-
-        several = set[str]()
+    ``recording`` returns which recording a trace is, given its number.
+    """
+    trace_count = 0
+    several = set[Recording]()
+    are_in_no_order = list[bool]()
+    for part in parts:
+        rows = part.take(part.values[_LAT] != _MARKED)
+        trace_count += len(rows.starts()) - 1
+        if is_one_recording and "id" not in reading.columns and len(rows.trace_number):
+            _check_one_recording(rows, reading)
+        if not is_ordered:
+            are_in_no_order += _are_in_no_order(rows)
         if reading.columns.get("id") != FILE:  # which says that each file is one recording
-            several = {trace.name for trace in _recordings_of_several_people(traces)}
-        if 2 * len(several) > len(traces):
-            columns = reading.tables.columns
-            raise columns_unclear("several people", ["id"], columns, problem=problem(len(several)))
-        left_out += len(several)
-        yield from (trace for trace in traces if trace.name not in several)
-        del traces  # before those of the next part are made
+            several.update(map(recording, _traces_of_several_people(rows)))
+        del part, rows  # before the next part is read
 
-    reading.found(SEVERAL, left_out, problem=problem(left_out))
+    columns = reading.tables.columns
+    if 2 * sum(are_in_no_order) > len(are_in_no_order):
+        raise columns_unclear("no order", ["time", "order"], columns, what=reading.what)
+
+    owner_column = column_of.get("id") or column_of.get("subject") or "id"
+    problem = (
+        f"{number_of(len(several), 'recording')} of {reading.what}, by the column "
+        f"{owner_column!r}, must be of several people: points of the same time repeatedly lie far "
+        "apart"
+    )
+    if 2 * len(several) > trace_count:
+        raise columns_unclear("several people", ["id"], columns, problem=problem)
+    reading.found(SEVERAL, len(several), problem=problem)
+    return several
 
 
-def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
+def _check_one_recording(rows: _SortedRows, reading: Reading) -> None:
     """Refuse points that may be several people's: they have no times, or leap to and fro."""
     columns = reading.tables.columns
-    for trace in traces:
-        leaps = _count_leaps(trace)
-        if leaps:
-            raise columns_unclear("leaps", ["id"], columns, what=reading.what, leaps=leaps)
-        if not trace.is_timed:
-            raise columns_unclear("no times of it", ["id"], columns, what=reading.what)
+    leaps = _count_leaps(rows.values)
+    if leaps:
+        raise columns_unclear("leaps", ["id"], columns, what=reading.what, leaps=leaps)
+    if not np.isfinite(rows.values[_TIME]).any():
+        raise columns_unclear("no times of it", ["id"], columns, what=reading.what)
 
 
-def _count_leaps(trace: Trace) -> int:
+def _count_leaps(points: Floats) -> int:
     """Count the hops that are too far and too fast; 0 if they may be errors of one receiver."""
-    in_time = np.argsort(trace.time, kind="stable")
-    seconds = np.diff(trace.time[in_time])
-    hops = _hop_lengths(trace.lat[in_time], trace.lon[in_time])
+    lat, lon, time = points[:, np.argsort(points[_TIME], kind="stable")]
+    hops = _hop_lengths(lat, lon)
 
-    leaps = int(((hops > _METRES_APART) & (hops > _METRES_A_SECOND * seconds)).sum())
+    leaps = int(((hops > _METRES_APART) & (hops > _METRES_A_SECOND * np.diff(time))).sum())
     return leaps if _again_and_again(leaps, len(hops)) else 0
 
 
-def _recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
-    """List the recordings with points of one time far apart, again and again."""
-    if not traces:
+def _traces_of_several_people(rows: _SortedRows) -> list[int]:
+    """List the traces with points of one time far apart, again and again."""
+    # Most traces have no time twice, which is seen in all of them at once.
+    timed = rows.take(np.isfinite(rows.values[_TIME]))
+    is_later = np.diff(timed.values[_TIME]) > 0.0
+    if (is_later | (np.diff(timed.trace_number) > 0)).all():
         return []
-
-    # Most recordings have no time twice, which is seen in all of them at once.
-    number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
-    time = np.concatenate([trace.time for trace in traces])
-    timed = pd.DataFrame({"trace": number, "time": time})[np.isfinite(time)]
-    if ((np.diff(timed["time"]) > 0.0) | (np.diff(timed["trace"]) > 0)).all():
-        return []
-    with_equal_times = np.unique(timed["trace"][timed.duplicated()]).tolist()
-    return [traces[i] for i in with_equal_times if _is_of_several_people(traces[i])]
+    times = pd.DataFrame({"trace": timed.trace_number, "time": timed.values[_TIME]})
+    with_equal_times = np.unique(times["trace"][times.duplicated()]).tolist()
+    return [number for number in with_equal_times if _is_of_several_people(rows.of_trace(number))]
 
 
-def _is_of_several_people(trace: Trace) -> bool:
+def _is_of_several_people(points: Floats) -> bool:
     """Return whether points of the same time repeatedly lie far apart."""
-    points = pd.DataFrame({"lat": trace.lat, "lon": trace.lon, "time": trace.time}).dropna()
-    moments = points.groupby("time")
+    moments = pd.DataFrame(points.T, columns=["lat", "lon", "time"]).dropna().groupby("time")
     point_counts = moments.size().to_numpy()
     lat, lon = moments.mean().to_numpy().T
     north, east = (moments.max() - moments.min()).to_numpy().T
@@ -457,16 +507,19 @@ def _is_of_several_people(trace: Trace) -> bool:
     return len(point_counts) > 1 and _again_and_again(int(is_apart.sum()), len(point_counts))
 
 
-def _are_in_no_order(traces: Sequence[Trace]) -> bool:
-    """Return whether most untimed recordings are about as long as in a random order."""
+def _are_in_no_order(rows: _SortedRows) -> list[bool]:
+    """Return of untimed traces whether they are about as long as in a random order."""
     random = np.random.default_rng(0)
     is_in_no_order = list[bool]()
-    untimed = [trace for trace in traces if len(trace) >= _FEWEST_POINTS and not trace.is_timed]
+    starts = rows.starts()
+    is_timed = np.logical_or.reduceat(np.isfinite(rows.values[_TIME]), starts[:-1])
+    untimed = np.flatnonzero(~is_timed & (np.diff(starts) >= _FEWEST_POINTS))
     every = -(-len(untimed) // _MOST_JUDGED) or 1  # rounded up
-    for trace in untimed[::every]:
-        is_known = np.isfinite(trace.lat + trace.lon)
-        lat = trace.lat[is_known]
-        lon = trace.lon[is_known]
+    for trace in untimed[::every].tolist():
+        lat, lon, _ = rows.values[:, starts[trace] : starts[trace + 1]]
+        is_known = np.isfinite(lat + lon)
+        lat = lat[is_known]
+        lon = lon[is_known]
         if len(np.unique(lat + 1j * lon)) < _FEWEST_POINTS:
             continue
 
@@ -474,7 +527,7 @@ def _are_in_no_order(traces: Sequence[Trace]) -> bool:
         random_length = np.mean([_hop_lengths(lat[order], lon[order]).sum() for order in orders])
         length = _hop_lengths(lat, lon).sum()
         is_in_no_order.append(bool(length > _SHARE_OF_RANDOM * random_length))
-    return 2 * sum(is_in_no_order) > len(is_in_no_order)
+    return is_in_no_order
 
 
 def _again_and_again(times: int, chances: int) -> bool:
