@@ -33,15 +33,18 @@ SEVERAL = "recordings of points that several people must have made"
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
 
-_LAT, _TIME, _ORDER, _OWNER, _ID = 0, 2, 3, -2, -1  # which column of `_GatheredRows` is which
+# Which column of `_GatheredRows` is which.
+_LAT, _TIME, _ORDER, _OWNER, _ID = 0, 2, 3, -2, -1
+_PLACE_AND_TIME = slice(0, 3)
+_COLUMNS_WITH_ORDER = 6  # one fewer without it
 
 # Points of several people: so far apart, or so fast from one to the next, as one person never is.
 _METRES_APART = 1_000.0
 _METRES_A_SECOND = 400.0
 
-# A clock or a receiver errs now and then. It is "again and again" beyond both of these.
-_TIMES_BY_ERROR = 2
-_SHARE_BY_ERROR = 0.05  # of its chances
+# A clock or a receiver errs now and then. More errors than both of these are "again and again".
+_MOST_ERRORS = 2
+_MOST_ERRORS_SHARE = 0.05  # of all that could be errors
 
 # Points in no order.
 _FEWEST_POINTS = 8  # different ones; the order of fewer cannot be judged
@@ -71,7 +74,7 @@ class Owner(NamedTuple):
 
 
 Recording = tuple[str, str | None]
-"""The id of a recording, and the key of its subject."""
+"""The id of a recording, and the name of its person as `key_of` folds it."""
 
 
 def traces_of_points(
@@ -97,20 +100,15 @@ def traces_of_points(
                 values.append(numbers(chunk["order"]))
             gathered.add(*_owned_rows(chunk, np.stack(values), reading))
 
-        # Equal ids of two files differ; with subjects, equal ids of one subject are one recording.
-        is_one_recording = {"id", "subject"}.isdisjoint(first)
-        prefix = "" if "subject" in first else f"{reading.label}#"
-        if is_one_recording:
-            prefix = reading.label
         is_cut_off = reading.counts[TABLE_CUT_OFF] > tables_cut_off_before
         cut_off_owner = gathered.last_owner if is_cut_off else None
+        prefix = _name_prefix(first, reading)
         traces_of = _TracesOfOwners(gathered.take_owners(), reading, prefix, cut_off_owner)
 
         def sorted_parts() -> Iterator[_SortedRows]:
             return map(traces_of.sort, gathered.parts())
 
-        # The whole table is judged before its first trace is made. Rows in files are then read once
-        # more.
+        # The whole table is judged before its first trace is made; rows in files are read again.
         in_memory = None if gathered.are_in_files else list(sorted_parts())
         # An order that the user names is trusted; one that was found is judged.
         left_out = _recordings_of_several_people(
@@ -118,11 +116,20 @@ def traces_of_points(
             traces_of.recording,
             column_of or {},
             reading,
-            is_one_recording=is_one_recording,
+            is_one_recording={"id", "subject"}.isdisjoint(first),  # no column tells rows apart
             is_ordered="piece" in first or "order" in reading.columns,
         )
         for part in in_memory or sorted_parts():
             yield from traces_of(part, left_out)
+
+
+def _name_prefix(first: pd.DataFrame, reading: Reading) -> str:
+    """Return what stands before the ids in the names of recordings."""
+    if "subject" in first:  # equal ids of one subject are one recording in all files: "7"
+        return ""
+    if "id" in first:  # equal ids of two files differ: "x.csv#7"
+        return f"{reading.label}#"
+    return reading.label  # the only recording has no id: "x.csv"
 
 
 # Rows and their owners.
@@ -133,58 +140,62 @@ def _owned_rows(
 ) -> tuple[Ints, Sequence[Owner], Floats]:
     """Find the owners of rows; rows without an id are left out.
 
-    ``values`` holds numbers of the rows by columns, as `_GatheredRows` takes them. Returned are the
-    owner of each row left, as a place in the list that follows, and the values of these rows.
+    ``values`` holds numbers of the rows by columns, as `_GatheredRows` takes them; rows that are
+    not valid are marked in it. Returned are the owner of each row left, as an index in the list
+    that follows, and the values of these rows.
     """
-    subject = np.full(len(chunk), -1)
+    subject_code = np.full(len(chunk), -1)
     subjects: list[str | None] = []
     if "subject" in chunk:
-        subject, subjects = _coded(chunk["subject"])
+        subject_code, subjects = _coded(chunk["subject"])
     if "id" in chunk:
-        trace, written_ids = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
+        id_code, written_ids = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
         ids = [name and tidied(name) for name in written_ids]
     elif "subject" in chunk:
-        trace = subject
+        id_code = subject_code
         ids = [name and key_of(name, exact=reading.subjects_exact) for name in subjects]
     else:
-        trace = np.zeros_like(subject)
+        id_code = np.zeros_like(subject_code)
         ids = [""]
 
     is_valid = _valid(chunk, reading)
-    has_id = trace >= 0
+    has_id = id_code >= 0
     reading.count(NOT_VALID, ~is_valid)
     values[_LAT, ~is_valid] = _MARKED
 
+    # Unlike `count`, this also warns; 0 rows it does not mention.
     role = "id" if "id" in chunk else "subject"
     reading.found(WITHOUT_ID, int((is_valid & ~has_id).sum()), role=role)
 
-    # One number for trace, subject and piece, by which equal owners are found fast.
-    piece = chunk["piece"].to_numpy() if "piece" in chunk else np.zeros_like(trace)
-    subject_numbers = len(subjects) + 1  # one of them for rows without a subject
+    # One code for id, subject and piece, by which equal owners are found fast.
+    piece = chunk["piece"].to_numpy() if "piece" in chunk else np.zeros_like(id_code)
+    subject_codes = len(subjects) + 1  # one of them for rows without a subject
     pieces = int(piece.max(initial=0)) + 1
-    number = (trace * subject_numbers + subject + 1) * pieces + piece
-    place, different = pd.factorize(number[has_id])
+    owner_code = (id_code * subject_codes + subject_code + 1) * pieces + piece
+    owner_index, distinct_codes = pd.factorize(owner_code[has_id])
 
     names = [None, *subjects]
     owners = []
-    for owner_number in different.tolist():
-        pair, piece_number = divmod(owner_number, pieces)
-        trace_number, name_number = divmod(pair, subject_numbers)
-        owners.append(Owner(str(ids[trace_number]), names[name_number], piece_number))
-    return place, owners, values[:, has_id]
+    for code in distinct_codes.tolist():
+        id_and_subject, piece_number = divmod(code, pieces)
+        id_index, name_index = divmod(id_and_subject, subject_codes)
+        owners.append(Owner(str(ids[id_index]), names[name_index], piece_number))
+    return owner_index, owners, values[:, has_id]
 
 
 def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
     is_valid = np.ones(len(chunk), dtype=np.bool_)
-    for role, wrong in MARKS.items():
+    # If the answer is True, yes means that a row is wrong, as of `outlier`.
+    for role, answer_if_wrong in MARKS.items():
         if role not in chunk:
             continue
         code, words = pd.factorize(chunk[role].astype("string"))
         plain_words = [" ".join(str(word).lower().split()) for word in words]
 
-        # The last place is for rows without a word, whose code is -1.
-        says_wrong = np.array([*(word in _WORDS[wrong] for word in plain_words), False], np.bool_)
+        # The last one is for rows without a word, whose code is -1.
+        wrong_words = _WORDS[answer_if_wrong]
+        says_wrong = np.array([*(word in wrong_words for word in plain_words), False], np.bool_)
         is_valid &= ~says_wrong[code]
 
         known = _WORDS[True] | _WORDS[False] | {""}
@@ -195,11 +206,11 @@ def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
 
 
 def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
-    """Read each name once: the place of the name of each row, or -1, and all names."""
+    """Read each name once: the index of the name of each row, or -1, and all names."""
     code, names = pd.factorize(values)
     texts = as_given(pd.Series(names))
-    places = [-1 if name is None else place for place, name in enumerate(texts)]
-    return np.array([*places, -1])[code], texts  # the last one is for rows whose code is -1
+    index_of_code = [-1 if name is None else index for index, name in enumerate(texts)]
+    return np.array([*index_of_code, -1])[code], texts  # the last one is for rows whose code is -1
 
 
 def _with_part(chunk: pd.DataFrame) -> pd.Series:
@@ -215,7 +226,8 @@ class _GatheredRows(ExitStack):
     """Rows of a table, in memory, or in files without a name that end with the process.
 
     They are arrays of columns, (5 or 6, rows): latitude, longitude, seconds since 1970 UTC or NaN,
-    perhaps numbers in their order, the number of the owner, and that of the owner's id.
+    if the table has such a column the number that orders rows, the number of the owner, and that of
+    the owner's id.
     """
 
     def __init__(self) -> None:
@@ -227,26 +239,26 @@ class _GatheredRows(ExitStack):
         self._held: list[Floats] = []
         self._files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
 
-    def add(self, place: Ints, owners: Sequence[Owner], values: Floats) -> None:
-        """Add rows, by columns, and their owners as places in a list of these."""
+    def add(self, owner_index: Ints, owners: Sequence[Owner], values: Floats) -> None:
+        """Add rows, by columns, and their owners as indices in a list of these."""
         owner_numbers = numbers_by_appearance(owners, self._owners)
         id_numbers = numbers_by_appearance((owner.id for owner in owners), self._ids)
-        self._held.append(np.vstack([values, owner_numbers[place], id_numbers[place]]))
-        if len(place):
-            self.last_owner = int(owner_numbers[place[-1]])
+        self._held.append(np.vstack([values, owner_numbers[owner_index], id_numbers[owner_index]]))
+        if len(owner_index):
+            self.last_owner = int(owner_numbers[owner_index[-1]])
         if sum(rows.shape[1] for rows in self._held) > HELD:
             self._put_aside()
 
     def _put_aside(self) -> None:
         """Write the rows that are held to a file, sorted by ids, one column after another."""
-        columns = list(zip(*self._held, strict=True))
-        by_id = np.argsort(np.concatenate(columns[_ID]), kind="stable")
+        pieces_of_columns = list(zip(*self._held, strict=True))  # a piece is of one chunk
+        by_id = np.argsort(np.concatenate(pieces_of_columns[_ID]), kind="stable")
         if not len(by_id):
             return
         try:
             file = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- so it is closed
-            for column in columns:
-                file.write(np.concatenate(column)[by_id].data)
+            for pieces in pieces_of_columns:
+                file.write(np.concatenate(pieces)[by_id].data)
             file.flush()
         except OSError as error:
             raise FileProblem(
@@ -254,7 +266,7 @@ class _GatheredRows(ExitStack):
                 "there, or set TMPDIR to a folder with room"
             ) from error
         self._held.clear()
-        self._files.append((file, (len(columns), len(by_id))))
+        self._files.append((file, (len(pieces_of_columns), len(by_id))))
 
     @property
     def are_in_files(self) -> bool:
@@ -283,12 +295,13 @@ class _GatheredRows(ExitStack):
             row_counts += np.bincount(rows[_ID].astype(np.int64), minlength=len(row_counts))
         part_of_id = np.cumsum(row_counts) // HELD
         first_ids = np.flatnonzero(np.diff(part_of_id, prepend=-1)).tolist()
-        for ids in pairwise([*first_ids, len(row_counts)]):  # the first, and the first not in it
-            of_files = [
-                rows[:, slice(*np.searchsorted(rows[_ID], ids))] for rows in self._mapped_files()
-            ]
+        for first_id, end_id in pairwise([*first_ids, len(row_counts)]):
+            of_files = []
+            for rows in self._mapped_files():
+                start, end = np.searchsorted(rows[_ID], [first_id, end_id])
+                of_files.append(rows[:, start:end])
             part = np.concatenate(of_files, axis=1)
-            del of_files  # what is mapped counts as memory
+            del of_files, rows  # what is mapped counts as memory
             yield part
 
             # What was made of it is free, too, before the next one is made.
@@ -299,9 +312,6 @@ class _GatheredRows(ExitStack):
         """Map each file anew, or what was read would stay in memory."""
         for file, shape in self._files:
             yield np.memmap(file, np.float64, "r", shape=shape)
-
-
-_MADE = Owner("", None, 0)  # in place of an owner whose trace is made
 
 
 class _SortedRows(NamedTuple):
@@ -327,6 +337,9 @@ class _SortedRows(NamedTuple):
         return _SortedRows(self.trace_number[which], self.values[:, which])
 
 
+_MADE = Owner("", None, 0)  # in place of an owner whose trace is made
+
+
 class _TracesOfOwners:
     """Makes traces of the rows of owners, once it is known who all owners are."""
 
@@ -337,42 +350,46 @@ class _TracesOfOwners:
 
         The trace of the owner of this number, if any, is cut off.
         """
-        subjects = dict.fromkeys(owner.subject for owner in owners)
-        key_of_name = {
-            name: name and key_of(name, exact=reading.subjects_exact) for name in subjects
+        names = dict.fromkeys(owner.subject for owner in owners)
+        folded_of_name = {
+            name: name and key_of(name, exact=reading.subjects_exact) for name in names
         }
         self._prefix = prefix
         spellings: defaultdict[str | None, list[str]] = defaultdict(list)
-        for name, key in key_of_name.items():
+        for name, folded_name in folded_of_name.items():
             if name is not None:
-                spellings[key].append(name)
+                spellings[folded_name].append(name)
         # The name of each person, and all its spellings; None of rows without one.
         self._people: dict[str | None, tuple[str | None, tuple[str, ...]]] = {None: (None, ())}
-        for key, names in spellings.items():
-            self._people[key] = tidied(names[0]), tuple(names)
+        for folded_name, written in spellings.items():
+            self._people[folded_name] = tidied(written[0]), tuple(written)
 
-        # Rows without a subject are of the subject of their id, if it has but one.
-        only_key: dict[str, str | None] = {}
-        for owner in owners if None in key_of_name else ():
-            key = key_of_name[owner.subject]
-            if key is not None:
-                only_key[owner.id] = key if only_key.get(owner.id, key) == key else None
+        # Rows without a subject are of the person of their id, if it has but one.
+        only_person_of_id: dict[str, str | None] = {}
+        for owner in owners if None in folded_of_name else ():
+            person = folded_of_name[owner.subject]
+            if person is not None:
+                is_only = only_person_of_id.get(owner.id, person) == person
+                only_person_of_id[owner.id] = person if is_only else None
 
-        # Most people have one spelling: their owners stay as they are, and take no more memory.
-        keys = (key_of_name[owner.subject] or only_key.get(owner.id) for owner in owners)
-        owners_by_key = (
-            owner if key == owner.subject else owner._replace(subject=key)
-            for owner, key in zip(owners, keys, strict=True)
+        # Names that are folded as they are written, as most ids of people are, keep their owners,
+        # which then take no more memory.
+        people = (
+            folded_of_name[owner.subject] or only_person_of_id.get(owner.id) for owner in owners
+        )
+        owners_of_people = (
+            owner if person == owner.subject else owner._replace(subject=person)
+            for owner, person in zip(owners, people, strict=True)
         )
         trace_numbers: dict[Owner, int] = {}
-        self._trace_of_owner = numbers_by_appearance(owners_by_key, trace_numbers)
-        self._traces = list(trace_numbers)  # id, key of the person and piece of each
+        self._trace_of_owner = numbers_by_appearance(owners_of_people, trace_numbers)
+        self._traces = list(trace_numbers)  # id, folded name of the person, and piece of each
         self._cut_off = -1 if cut_off_owner is None else int(self._trace_of_owner[cut_off_owner])
 
     def recording(self, trace_number: int) -> Recording:
         """Return which recording a trace is, or is a piece of."""
-        id_, key, _ = self._traces[trace_number]
-        return id_, key
+        id_, folded_name, _ = self._traces[trace_number]
+        return id_, folded_name
 
     def sort(self, rows: Floats) -> _SortedRows:
         """Sort rows, as `_GatheredRows` has them, by traces."""
@@ -381,17 +398,17 @@ class _TracesOfOwners:
         # Numbers of few bytes are sorted much faster.
         code = trace_number - trace_number.min(initial=len(self._traces))
         code = code.astype(np.min_scalar_type(code.max(initial=0)))
-        has_order = len(rows) > 5
+        has_order = len(rows) == _COLUMNS_WITH_ORDER
         order = np.lexsort((rows[_ORDER], code)) if has_order else np.argsort(code, kind="stable")
-        return _SortedRows(trace_number[order], rows[:_ORDER, order])
+        return _SortedRows(trace_number[order], rows[_PLACE_AND_TIME, order])
 
     def __call__(self, rows: _SortedRows, left_out: Collection[Recording]) -> Iterator[Trace]:
         """Make the traces of rows, each once, but for recordings that are left out."""
         any_marked = bool((rows.values[_LAT] == _MARKED).any())
         for start, end in pairwise(rows.starts().tolist()):
             number = int(rows.trace_number[start])
-            id_, key = self.recording(number)
-            if (id_, key) in left_out:
+            id_, folded_name = self.recording(number)
+            if (id_, folded_name) in left_out:
                 continue
             self._traces[number] = _MADE  # what names a trace would take memory
             lat, lon, time = rows.values[:, start:end]
@@ -408,7 +425,7 @@ class _TracesOfOwners:
                     continue
 
             name = self._prefix + id_
-            subject, spellings = self._people[key]
+            subject, spellings = self._people[folded_name]
             cut_off = number == self._cut_off
             yield Trace(name, subject, lat, lon, time, spellings, cut_off, without_fix)
 
@@ -443,9 +460,9 @@ def _recordings_of_several_people(
             several.update(map(recording, _traces_of_several_people(rows)))
         del part, rows  # before the next part is read
 
-    columns = reading.tables.columns
+    all_columns = reading.tables.columns  # `reading.columns` are those that a user names
     if 2 * sum(are_in_no_order) > len(are_in_no_order):
-        raise columns_unclear("no order", ["time", "order"], columns, what=reading.what)
+        raise columns_unclear("no order", ["time", "order"], all_columns, what=reading.what)
 
     owner_column = column_of.get("id") or column_of.get("subject") or "id"
     problem = (
@@ -454,19 +471,19 @@ def _recordings_of_several_people(
         "apart"
     )
     if 2 * len(several) > trace_count:
-        raise columns_unclear("several people", ["id"], columns, problem=problem)
+        raise columns_unclear("several people", ["id"], all_columns, problem=problem)
     reading.found(SEVERAL, len(several), problem=problem)
     return several
 
 
 def _check_one_recording(rows: _SortedRows, reading: Reading) -> None:
     """Refuse points that may be several people's: they have no times, or leap to and fro."""
-    columns = reading.tables.columns
+    all_columns = reading.tables.columns
     leaps = _count_leaps(rows.values)
     if leaps:
-        raise columns_unclear("leaps", ["id"], columns, what=reading.what, leaps=leaps)
+        raise columns_unclear("leaps", ["id"], all_columns, what=reading.what, leaps=leaps)
     if not np.isfinite(rows.values[_TIME]).any():
-        raise columns_unclear("no times of it", ["id"], columns, what=reading.what)
+        raise columns_unclear("no times of it", ["id"], all_columns, what=reading.what)
 
 
 def _count_leaps(points: Floats) -> int:
@@ -495,8 +512,8 @@ def _is_of_several_people(points: Floats) -> bool:
     moments = pd.DataFrame(points.T, columns=["lat", "lon", "time"]).dropna().groupby("time")
     point_counts = moments.size().to_numpy()
     lat, lon = moments.mean().to_numpy().T
-    north, east = (moments.max() - moments.min()).to_numpy().T
-    spread = DEGREE * np.hypot(north, east * np.cos(np.radians(lat)))
+    degrees_north, degrees_east = (moments.max() - moments.min()).to_numpy().T
+    spread = DEGREE * np.hypot(degrees_north, degrees_east * np.cos(np.radians(lat)))
 
     # What one person drives while the clock stands still is not much longer than the hop to the
     # next moment, or from the last one.
@@ -530,9 +547,9 @@ def _are_in_no_order(rows: _SortedRows) -> list[bool]:
     return is_in_no_order
 
 
-def _again_and_again(times: int, chances: int) -> bool:
+def _again_and_again(count: int, chances: int) -> bool:
     """Return whether something happens more often than errors do, of so many chances."""
-    return times > max(_TIMES_BY_ERROR, _SHARE_BY_ERROR * chances)
+    return count > max(_MOST_ERRORS, _MOST_ERRORS_SHARE * chances)
 
 
 def _hop_lengths(lat: Floats, lon: Floats) -> Floats:

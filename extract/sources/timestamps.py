@@ -36,14 +36,16 @@ _TIME_OF_DAY = re.compile(
 # hhmmss, or hmmss. Five digits with more decimals are days, as spreadsheets count them.
 _DIGITS_OF_DAY = re.compile(r"\d([0-5]\d){2}([.,]\d{1,3})?|([01]\d|2[0-3])([0-5]\d){2}([.,]\d+)?")
 _MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
-_OTHER_ORDER = "{} first; if that is wrong, write them as 2020-09-13T12:26:40Z"
-_FEW_DIGITS = 9  # of so few texts of digits, none need be a time of day
+_READ_AS_ORDER = "{} first; if that is wrong, write them as 2020-09-13T12:26:40Z"
+_FEW_TEXTS = 9  # of digits: so few need not be times of day
 
-# What pandas would read wrong, and what it reads right: it takes UTC+2 as two hours behind UTC, and
-# seconds after a dash as a zone; Go writes +0000 UTC.
+# What pandas would read wrong or not at all, and how it is written for it.
 _FOR_PANDAS = (
+    # 09:00:00 UTC+2 -> 09:00:00 +2: pandas takes UTC+2 as two hours behind UTC.
     (re.compile(r"(?:GMT|UTC|Z)\s*(?=[-+]\d)"), ""),
+    # 2020-09-13-12-26-40 -> 2020-09-13 12:26:40: it takes seconds after a dash as a zone.
     (re.compile(r"^(\s*\d{4}-\d\d-\d\d)[-_ T](\d\d)-(\d\d)-(?=\d\d)"), r"\1 \2:\3:"),
+    # 12:26:40 +0000 UTC, as Go writes it, -> 12:26:40 +0000.
     (re.compile(r"([-+]\d\d:?\d\d)\s*\(?[A-Z]{3,5}\)?\s*$"), r"\1"),
 )
 # CET+1 can mean either side of CET.
@@ -92,11 +94,11 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
         return lambda rows: np.full(len(rows), np.nan)
 
     read = _reader_of_role(role, first, reading)
-    are_judged = False  # whether some rows had times, which showed that they can be read
-    are_days = False  # alone, which show no order
+    times_seen = False  # in rows before
+    are_days = False  # without times of day, which show no order
 
     def seconds_of(rows: pd.DataFrame) -> Floats:
-        nonlocal read, are_judged, are_days
+        nonlocal read, times_seen, are_days
         is_given = rows[role].notna().to_numpy()
         if read is None and is_given.any():  # the first rows had no time
             read = _reader_of_role(role, rows, reading)
@@ -108,16 +110,16 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
             seconds = seconds - seconds_east(seconds, rows["zone"])
 
         is_read = np.isfinite(seconds)
-        is_first_judged = not are_judged and bool(is_given.any())
-        if is_first_judged and not is_read.any():
+        are_first = not times_seen and bool(is_given.any())
+        if are_first and not is_read.any():
             raise reading.refusal("no time can be read", example=rows[role][is_given].iloc[0])
 
         reading.count(UNREAD_TIMES, is_given & ~is_read)
-        if is_first_judged and len(seconds) > 1 and _are_days(seconds[is_read], fewest=1):
+        if are_first and len(seconds) > 1 and _are_days(seconds[is_read], fewest=1):
             reading.found("days")
             are_days = True
             seconds = np.full(len(rows), np.nan)
-        are_judged |= is_first_judged
+        times_seen |= are_first
         return seconds
 
     return seconds_of
@@ -291,7 +293,7 @@ def _reader_of_texts(
     )
     as_many = [trial for trial in trials if len(trial.seconds) == len(best.seconds)]
     if not all(np.array_equal(trial.seconds, best.seconds) for trial in as_many):
-        reading.found("times read as", example=example, read_as=_OTHER_ORDER.format(best.order))
+        reading.found("times read as", example=example, read_as=_READ_AS_ORDER.format(best.order))
     return lambda rows: _seconds(texts_of(rows), best.form, best.order)
 
 
@@ -469,4 +471,4 @@ def _are_times_of_day(texts: list[str], *, is_dated: bool) -> bool:
     # A few numbers such as 101530 may be anything else; not beside a day, or with a 0 before.
     are_digits = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
     begins_with_0 = any(text[:1] == "0" for text in texts)
-    return are_digits and (is_dated or len(texts) > _FEW_DIGITS or begins_with_0)
+    return are_digits and (is_dated or len(texts) > _FEW_TEXTS or begins_with_0)
