@@ -36,7 +36,7 @@ from trajanon.extract.why_left_out import (
     AT_TWO_PLACES,
     SHARED_NAMES,
     SHORT,
-    WHY_LEFT_OUT,
+    WHY_BY_BECAME,
     Became,
     why_nothing,
 )
@@ -305,7 +305,7 @@ class Cutter:
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
         became = np.bincount(self._became, minlength=len(Became)).tolist()
-        left_out = {why.reason: became[fate] for fate, why in WHY_LEFT_OUT.items() if became[fate]}
+        left_out = {why.reason: became[fate] for fate, why in WHY_BY_BECAME.items() if became[fate]}
         return {
             "area": None if self.area is None else str(self.area),
             "box": None if self.area is None else list(self.area.bounds.sides),

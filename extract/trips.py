@@ -16,7 +16,7 @@ from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.gaps_and_stays import cut_at_stops, gaps_of, longest_stop
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
-from trajanon.extract.why_left_out import FOUND, WHY_LEFT_OUT, Became
+from trajanon.extract.why_left_out import FOUND, WHY_BY_BECAME, Became
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 
@@ -103,7 +103,7 @@ class Trips:
         """Leave out trips that are not left out yet, and count them."""
         new = trips & (self.became == Became.TOO_SHORT)
         self.became[new] = became
-        self._counts[WHY_LEFT_OUT[became].counter] += int(new.sum())
+        self._counts[WHY_BY_BECAME[became].counter] += int(new.sum())
 
 
 def _parts_inside(points: Points, area: Area | None) -> tuple[Points, Bools]:
