@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract.clip_to_area import clip, keep
@@ -282,7 +282,7 @@ class Cutter:
             SHARED_NAMES: persons.shared_names,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
-        return self._renumbered(parts, dense(person_of[subject]), trace)
+        return self._renumbered(parts, renumbered(person_of[subject]), trace)
 
     def _renumbered(
         self, parts: Iterable[Trajectories], person: Ints, trace: Ints

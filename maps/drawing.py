@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.grouping.group_means import members_of_groups
@@ -171,7 +171,7 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "worst": np.searchsorted(drawn, worst).tolist(),
     }
 
-    labels = dense(groups.labels[rows_drawn])
+    labels = renumbered(groups.labels[rows_drawn])
     slid = groups.slid.take(rows_drawn)
     layers = _layers(labels, slid, groups.lines[drawn], with_tracks=about["slid"])
     clock = report.clock

@@ -13,7 +13,7 @@ from geopandas import GeoDataFrame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.common.errors import BadInput
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.maps import compare, html, public, save
@@ -227,7 +227,9 @@ def test_without_tiles_the_page_forbids_every_request() -> None:
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(1, 100))
 def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) -> None:
     """The worst among them; all is counted."""
-    labels = dense(np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes)))
+    labels = renumbered(
+        np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    )
     points = np.random.default_rng(1).normal(40, 0.01, (len(labels), 30, 2)).round(7)
     released = ReleasedTrajectories(means(points, labels)[labels])
     with pytest.MonkeyPatch.context() as patch:

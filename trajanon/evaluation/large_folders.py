@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.attack import Guessed
@@ -118,7 +118,7 @@ def _ends_published(
         lines=lines.ends,
         labels=rows.line,
         k=k,
-        subjects=None if ends.subject is None else dense(ends.subject),
+        subjects=None if ends.subject is None else renumbered(ends.subject),
         unit=ends.unit,
         own_row=rows.own_row,
     )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.grouping.group_means import members_of_groups
 from trajanon.grouping.k_promise import subjects_per_group
@@ -64,7 +64,7 @@ class KnownTracks:
         self.labels = published.labels
         self.owners = published.owners
         self.group_sizes = published.group_sizes
-        self.people = subjects_per_group(self.labels, dense(self.owners))  # of each line, (g,)
+        self.people = subjects_per_group(self.labels, renumbered(self.owners))  # of each line, (g,)
         self.times = published.times
         self.line_times = published.line_times
 
