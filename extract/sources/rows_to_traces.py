@@ -21,7 +21,7 @@ from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.geodesy import DEGREE
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 from trajanon.trajectories.person_names import key_of, tidied
 
 FIRST_ROWS = 100_000  # of a table: it is judged by them
@@ -513,7 +513,7 @@ def _is_of_several_people(points: Floats) -> bool:
     point_counts = moments.size().to_numpy()
     lat, lon = moments.mean().to_numpy().T
     degrees_north, degrees_east = (moments.max() - moments.min()).to_numpy().T
-    spread = DEGREE * np.hypot(degrees_north, degrees_east * np.cos(np.radians(lat)))
+    spread = METRES_PER_DEGREE * np.hypot(degrees_north, degrees_east * np.cos(np.radians(lat)))
 
     # What one person drives while the clock stands still is not much longer than the hop to the
     # next moment, or from the last one.
@@ -554,4 +554,4 @@ def _again_and_again(count: int, chances: int) -> bool:
 
 def _hop_lengths(lat: Floats, lon: Floats) -> Floats:
     """Measure the hops from point to point in metres, as on a plane."""
-    return DEGREE * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))
+    return METRES_PER_DEGREE * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))
