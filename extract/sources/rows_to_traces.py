@@ -109,7 +109,7 @@ def traces_of_points(
             return map(traces_of.sort, gathered.parts())
 
         # The whole table is judged before its first trace is made; rows in files are read again.
-        in_memory = None if gathered.are_in_files else list(sorted_parts())
+        in_memory = None if gathered.files else list(sorted_parts())
         # An order that the user names is trusted; one that was found is judged.
         left_out = _recordings_of_several_people(
             in_memory or sorted_parts(),
@@ -237,7 +237,7 @@ class _GatheredRows(ExitStack):
         self._ids: dict[str, int] = {}
         self._id_count = 0  # once all rows are here
         self._held: list[Floats] = []
-        self._files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
+        self.files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
 
     def add(self, owner_index: Ints, owners: Sequence[Owner], values: Floats) -> None:
         """Add rows, by columns, and their owners as indices in a list of these."""
@@ -266,12 +266,7 @@ class _GatheredRows(ExitStack):
                 "there, or set TMPDIR to a folder with room"
             ) from error
         self._held.clear()
-        self._files.append((file, (len(pieces_of_columns), len(by_id))))
-
-    @property
-    def are_in_files(self) -> bool:
-        """Return whether the rows were too many to be held."""
-        return bool(self._files)
+        self.files.append((file, (len(pieces_of_columns), len(by_id))))
 
     def take_owners(self) -> list[Owner]:
         """Return all owners in the order of their numbers, and forget them: no more rows come."""
@@ -283,7 +278,7 @@ class _GatheredRows(ExitStack):
 
     def parts(self) -> Iterator[Floats]:
         """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
-        if not self._files:
+        if not self.files:
             yield np.concatenate(self._held, axis=1)
             return
         if self._held:
@@ -310,7 +305,7 @@ class _GatheredRows(ExitStack):
 
     def _mapped_files(self) -> Iterator[Floats]:
         """Map each file anew, or what was read would stay in memory."""
-        for file, shape in self._files:
+        for file, shape in self.files:
             yield np.memmap(file, np.float64, "r", shape=shape)
 
 
