@@ -21,7 +21,7 @@ from trajanon.common.arrays import Bools, Floats, Hashes, Ints, indices_of_spans
 from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.hashing import hashes_of
 from trajanon.extract.points import Points, greatest_of
-from trajanon.trajectories.geodesy import DEGREE, cells, in_space, wrapped
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE, cells, in_space, wrapped
 
 WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ in rounding alone
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding
@@ -283,7 +283,7 @@ def _corners(where: Floats, reach: float) -> list[Floats]:
     What is within ``reach`` metres of a place shares a cell with a corner, as cells are wider than
     the square.
     """
-    north = reach / DEGREE
+    north = reach / METRES_PER_DEGREE
     # At the poles, a degree of longitude has no metres.
     east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
     sides = product((-north, north), (-east, east))
@@ -510,7 +510,7 @@ def _metres(places: Floats, other_places: Floats) -> Floats:
     """Measure how far other places lie to the north and to the east of places, (n, 2)."""
     off = _degrees_off(places, other_places)
     off[..., 1] *= np.cos(np.radians(places[..., 0]))
-    return np.asarray(off * DEGREE)
+    return np.asarray(off * METRES_PER_DEGREE)
 
 
 def _in_digits(where: Floats) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import Floats, renumbered
 from trajanon.common.atomic_output import check_outputs, replacing
 from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
@@ -224,7 +224,7 @@ def _table(points: Points) -> pd.DataFrame:
     moments = pd.Series(pd.to_datetime(np.floor(points.time), unit="s", utc=True))
 
     # A number that is missing would show that a track was cut.
-    columns = {"id": 1 + dense(points.trace), "part": 1 + dense(points.piece), "lat": lat}
+    columns = {"id": 1 + renumbered(points.trace), "part": 1 + renumbered(points.piece), "lat": lat}
     times = moments.dt.strftime("%Y-%m-%dT%H:%M:%SZ").fillna("")
     return pd.DataFrame({**columns, "lon": lon, "time": times})
 

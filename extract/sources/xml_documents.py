@@ -40,11 +40,11 @@ def growing_tree(
     parser.buffer_text = True
 
     parsed = 0  # bytes
-    parsed_before = 0  # when an element began that was not there before
+    parsed_at_newest = 0  # when the newest element began
     newest: Element | None = None
     problem = None
-    chunk = b"\n"
-    text = b""
+    chunk = b"\n"  # anything but the end
+    text = b""  # what is parsed of the chunk
     while chunk and problem is None:
         try:
             chunk = read(_BYTES_AT_ONCE)
@@ -59,11 +59,11 @@ def growing_tree(
             newest_before = newest
             newest = _newest(root, name)
             if newest is not newest_before:
-                parsed_before = parsed
+                parsed_at_newest = parsed
             if problem or not chunk:
                 _mark_end(root, builder)
             yield root
-        if parsed - parsed_before > _LONGEST:
+        if parsed - parsed_at_newest > _LONGEST:
             raise FileProblem(f"{name} has a tag or text of more than 8 MB")
     if problem:
         raise problem
@@ -84,7 +84,7 @@ def _mark_end(root: Element, builder: TreeBuilder) -> None:
     with suppress(ParseError):
         builder.start("end", {})
         return
-    root.append(Element("end"))  # as it was closed
+    root.append(Element("end"))  # the document was closed, so the builder takes no more
 
 
 def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:

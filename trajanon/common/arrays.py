@@ -29,10 +29,10 @@ class DataFrame(Protocol):
         """The columns, or their names."""
 
 
-def dense(labels: Column) -> Ints:
+def renumbered(labels: Column) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
-    >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
+    >>> renumbered(np.array([7, 7, 3, 9, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
     if len(labels) and labels.dtype.kind == "i":
@@ -40,14 +40,14 @@ def dense(labels: Column) -> Ints:
         value_count = int(labels.max()) - lowest + 1
         # Whole numbers that lie close together are counted: to sort them takes seven times as long.
         if value_count <= 2 * len(labels):
-            return _dense_of_range(labels - lowest, value_count)
+            return _renumbered_of_range(labels - lowest, value_count)
 
     import pandas as pd  # tables without names do not wait for it
 
     return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
 
 
-def _dense_of_range(labels: Ints, value_count: int) -> Ints:
+def _renumbered_of_range(labels: Ints, value_count: int) -> Ints:
     """Renumber labels of 0..value_count-1 in the order in which they first appear."""
     first_place = np.full(value_count, len(labels))
     # Assigned from the last place to the first: of several places of a label, the first stays.
