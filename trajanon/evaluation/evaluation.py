@@ -30,7 +30,7 @@ from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import Matched, matched
-from trajanon.release.people_left import drives_left
+from trajanon.release.people_left import drive_of_each, drives_left
 from trajanon.release.perturbed_places_and_times import (
     displacement_covariance,
     largest_shares,
@@ -169,9 +169,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
     nameless = averaged.origin.source.unnamed
-    drives = {}
-    if averaged.tracks is not None:
-        drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
+    drives = drives_left(seen.labels, drive_of_each(averaged), seen.subjects, report.k)
     return Evaluation(
         date=date.today(),
         area=box_of(seen.lines),

@@ -364,6 +364,6 @@ def _name_the_persons(report: Report) -> Remedy | None:
 def _move_less(report: Report) -> Remedy | None:
     """Return what moves points less: to count the nameless as different, if they are very many."""
     one_nameless = report.knows_people and report.source.unnamed.subjects == 1
-    if one_nameless and report.share_nameless > MANY_NAMELESS:
+    if one_nameless and report.source.share_nameless > MANY_NAMELESS:
         return _remedy(report, "nameless_differ", columns="nameless=different")
     return _smaller_k(report) if report.k > LEAST_K + 1 else None
