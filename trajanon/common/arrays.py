@@ -40,7 +40,8 @@ def dense(labels: Column) -> Ints:
         value_count = int(labels.max()) - lowest + 1
         # Whole numbers that lie close together are counted: to sort them takes seven times as long.
         if value_count <= 2 * len(labels):
-            return _dense_of_range(labels - lowest, value_count)
+            # In 64 bits, as a difference may leave fewer.
+            return _dense_of_range(np.subtract(labels, lowest, dtype=np.int64), value_count)
 
     import pandas as pd  # tables without names do not wait for it
 
