@@ -1,7 +1,7 @@
-"""Where traces are interrupted, or stop.
+"""Gaps and stays: where traces are interrupted, and where they stop.
 
-A hop over rows that the source marks as without a position counts as several. The limits are in
-``options_and_defaults``; those that are found from the data, in ``limits_from_data``.
+A hop over rows that the source marks as without a position may be as long as several. The limits
+are in ``options_and_defaults``; those that are found from the data, in ``limits_from_data``.
 """
 
 from collections import Counter
@@ -26,8 +26,8 @@ def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
     end = points.hop_ends
     pause, far, fast = np.zeros((3, len(points)), dtype=np.bool_)
     pause[end] = points.hop_seconds > rules.longest_pause
-    far[end] = points.hops > longest_hop
-    fast[end] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
+    far[end] = points.hop_metres > longest_hop
+    fast[end] = too_fast(points.hop_metres, points.hop_seconds, rules.max_speed)
 
     far &= ~pause
     fast &= ~(pause | far)
@@ -39,10 +39,10 @@ def _rows_without_fix(points: Points) -> Ints:
     end = points.hop_ends
     rows = np.zeros(len(end), np.int64)
     for trace, times in points.without_fix.items():
-        hops = slice(*np.searchsorted(points.trace[end], [trace, trace + 1]))  # of this trace
-        before_start = np.searchsorted(times, points.time[end[hops] - 1])
-        before_end = np.searchsorted(times, points.time[end[hops]])
-        rows[hops] = before_end - before_start
+        of_trace = slice(*np.searchsorted(points.trace[end], [trace, trace + 1]))
+        before_start = np.searchsorted(times, points.time[end[of_trace] - 1])
+        before_end = np.searchsorted(times, points.time[end[of_trace]])
+        rows[of_trace] = before_end - before_start
     return rows
 
 
@@ -58,22 +58,25 @@ def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
 
 
 def cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
-    """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
+    """Cut traces into trips, which end at a pause or where a stay begins; count both.
+
+    The next trip begins after the pause, or where the stay ends.
+    """
     after_pause, _, _ = gaps_of(points, rules)
     points = points.cut(after_pause)
-    stays = stays_of(points, rules, _ARRIVED)
+    is_in_stay = stays_of(points, rules, _ARRIVED)
 
-    # Of a stay its first and its last point remain.
-    stays_since = stays & points.follows
-    stays_since[1:] &= stays[:-1]
-    stays_on = np.append(stays_since[1:], False)[: len(points)]
-    within = stays_since & stays_on
-    points = points.cut(stays_since & ~stays_on).take(~within)
+    # Of a stay its first point remains, as the end of a trip, and its last, as the begin of one.
+    not_first = is_in_stay & points.follows
+    not_first[1:] &= is_in_stay[:-1]
+    not_last = np.append(not_first[1:], False)[: len(points)]  # as there may be no points
+    is_between = not_first & not_last
+    points = points.cut(not_first & ~not_last).take(~is_between)
 
     _, size = points.pieces
     counts["pauses"] += int(after_pause.sum())
-    counts["stays"] += int((stays & ~stays_since).sum())
-    counts["points of stays"] += int(within.sum())
+    counts["stays"] += int((is_in_stay & ~not_first).sum())
+    counts["points of stays"] += int(is_between.sum())
     counts["points alone between pauses and stays"] += int((size == 1).sum())
     return points.take(np.repeat(size > 1, size))
 
@@ -83,13 +86,14 @@ def longest_stop(rules: Rules) -> float:
     return min(_STAY, rules.longest_pause)
 
 
-def stays_of(points: Points, rules: Rules, near: float) -> Bools:
+def stays_of(points: Points, rules: Rules, radius: float) -> Bools:
     """Mark the points of stays, each `longest_stop` long at least.
 
-    Somebody stays who is within `near` metres of a point after half this time, and after all of it.
+    A stay begins at a point if the recording is within ``radius`` metres of it half this time
+    later, and again all of it later.
     """
     seconds = longest_stop(rules)
-    piece = np.cumsum(~points.follows) - 1  # its number in this batch
+    piece = np.cumsum(~points.follows) - 1  # of each point: 0, 1, ... in this batch
     timed = np.isfinite(points.time)
     if not timed.any():
         return np.zeros(len(points), np.bool_)
@@ -98,8 +102,8 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
     clock = time + piece * (time.max() + 2.0 * seconds)
 
-    # From each timed point on, is there a stay? It ends at the first point after the whole time,
-    # which the second round finds. Without such a point in its piece, nobody is known to stay.
+    # Does a stay begin at each timed point? It ends at the first point after the whole time, which
+    # the second round finds. Without such a point in its piece, nobody is known to stay.
     lat, lon = points.lat, points.lon
     start = np.flatnonzero(timed)
     stays_from = np.ones(len(start), dtype=np.bool_)
@@ -108,7 +112,7 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
         end = np.minimum(later, len(points) - 1)
         metres = metres_between(lat[start], lon[start], lat[end], lon[end])
         stays_from &= (later == end) & (piece[end] == piece[start])
-        stays_from &= metres <= near
+        stays_from &= metres <= radius
 
     # Between the first and the last point of any stay, more of them have begun than ended.
     change = np.zeros(len(points) + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Points of traces that are dropped (spikes), merged or spread over their minute; fast hops."""
+"""Points of traces that are dropped, merged or spread over their minute; hops too fast."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def too_fast(metres: Floats, seconds: Floats, max_speed: float | None) -> Bools:
 
 
 def drop_impossible(points: Points) -> Points:
-    """Drop points that are no numbers, not on Earth, or at 0, 0, as receivers write without fix."""
+    """Drop points that are no numbers, not on Earth, or at 0, 0: so receivers write no fix."""
     on_earth = (np.abs(points.lat) <= 90.0) & (np.abs(points.lon) <= 180.0)
     without_fix = (points.lat == 0.0) & (points.lon == 0.0)
     return points.take(on_earth & ~without_fix)
@@ -56,31 +56,31 @@ def sort_by_time(points: Points) -> Points:
 def spread_minutes(points: Points) -> tuple[Points, int]:
     """Spread points that share a minute evenly over it, in their order; count those points.
 
-    This applies to pieces with whole minutes only, often shared. There, a point that repeats
-    another one of its minute is dropped. Times to five minutes are spread over five. A piece with a
-    single time, or with times to the hour, is too coarse to spread.
+    This applies to pieces whose times are all whole minutes, and often shared by several points.
+    There, a point that repeats another one of its minute is dropped. Times to five minutes are
+    spread over five. A piece of a single time, or of times to the hour, is too coarse to spread.
     """
     shares_time = _shares_time(points)
     if not shares_time.any():
         return points, 0
 
-    # Coarse are pieces of whole minutes less than an hour apart.
+    # Pieces of whole minutes, less than an hour apart.
     first, size = points.pieces
     is_new_time = points.follows & ~shares_time
     seconds_since = np.full(len(points), np.inf)  # from the time before
     seconds_since[is_new_time] = np.diff(points.time, prepend=np.nan)[is_new_time]
     step = np.minimum.reduceat(seconds_since, first)  # the least of each piece
-    is_coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
+    has_minutes = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
 
     # A point that repeats another one of its minute does not count as a point of its own.
-    in_coarse = np.flatnonzero(np.repeat(is_coarse, size))
-    columns = {name: getattr(points, name)[in_coarse] for name in ("piece", "time", "lat", "lon")}
+    in_minutes = np.flatnonzero(np.repeat(has_minutes, size))
+    columns = {name: getattr(points, name)[in_minutes] for name in ("piece", "time", "lat", "lon")}
     repeats = np.zeros(len(points), dtype=np.bool_)
-    repeats[in_coarse] = pd.DataFrame(columns).duplicated()
+    repeats[in_minutes] = pd.DataFrame(columns).duplicated()
     different_points = np.add.reduceat(~repeats, first, dtype=np.int64)
     different_times = np.add.reduceat(~shares_time, first, dtype=np.int64)
-    sharing = different_points - different_times
-    is_spread = is_coarse & (sharing > _BY_ACCIDENT * different_points)
+    sharing = different_points - different_times  # all but one of each time
+    is_spread = has_minutes & (sharing > _BY_ACCIDENT * different_points)
 
     kept = ~(repeats & np.repeat(is_spread, size))
     step_of_point = np.repeat(np.where(is_spread, step, 0.0), size)[kept]
@@ -120,7 +120,7 @@ def average_equal_times(points: Points) -> Points:
 
 
 def drop_strays(points: Points, rules: Rules) -> Points:
-    """Drop single fixes that are too fast to reach.
+    """Drop single fixes between two others that are too fast to reach from both.
 
     Several in a row are kept: which of them is wrong is not known.
     """
@@ -129,7 +129,7 @@ def drop_strays(points: Points, rules: Rules) -> Points:
     lat, lon, time = points.lat, points.lon, points.time
 
     fast = np.zeros(len(points), dtype=np.bool_)  # of the hop that ends at each point
-    fast[points.hop_ends] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
+    fast[points.hop_ends] = too_fast(points.hop_metres, points.hop_seconds, rules.max_speed)
 
     # Too fast from the fix before and to the one after, which are near enough to each other.
     middle = np.flatnonzero(fast[:-1] & fast[1:])

@@ -1,4 +1,4 @@
-"""The trace, which every source yields."""
+"""The trace: a piece of a recording, as every reader of sources yields it."""
 
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -18,15 +18,15 @@ class Trace:
     name
         The source's own name of the recording. Pieces of one recording share it.
     subject
-        Maker of the recording (account, person, vehicle), or None if the source does not say; a
-        recording without one counts as its own subject. Spellings of one name, as
-        `trajanon.trajectories.subjects` tells, are one subject.
+        Maker of the recording (account, person, vehicle), or None if the source does not say. All
+        recordings without one count as one person's as soon as any has one, unless `cut` is told
+        otherwise; if none has, each counts as a person. Spellings of one name are one subject.
     lat, lon
         Degrees, WGS 84, shape (points,); NaN where the source gave no number.
     time
         Seconds since 1970-01-01 UTC, shape (points,); NaN where there is none.
     spellings
-        How the source writes the subject, if in several ways or not as above.
+        How the source writes the subject, if in several ways, or not as `subject` does.
     cut_off
         Whether the source broke off, so that the recording may go on.
     without_fix
@@ -69,15 +69,16 @@ class Trace:
 
     @property
     def is_timed(self) -> bool:
-        """Whether any point has a time; it is mostly the first that shows it."""
+        """Return whether any point has a time."""
+        # Mostly the first has one, and the others need not be looked at.
         first_has_one = len(self) > 0 and isfinite(self.time[0])
         return first_has_one or bool(np.isfinite(self.time).any())
 
     @property
     def last_read(self) -> float:
-        """Time of the last point before the source broke off; NaN if it did not.
+        """Return the time of the last point before the source broke off; NaN if it did not.
 
-        Infinity if that is not known: the point has none, or there is no point.
+        Infinity if it did, but the point has no time, or there is no point.
         """
         if not self.cut_off:
             return np.nan

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract.clip_to_area import clip, keep
@@ -36,11 +36,11 @@ from trajanon.extract.why_left_out import (
     AT_TWO_PLACES,
     SHARED_NAMES,
     SHORT,
-    WHY_LEFT_OUT,
+    WHY_BY_BECAME,
     Became,
     why_nothing,
 )
-from trajanon.trajectories.geodesy import DEGREE
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 POINTS_PER_BATCH = 50_000  # about; few enough to stay in the processor's cache
@@ -75,7 +75,7 @@ class Cutter:
         self._became = np.empty(0, np.int8)  # the `Became` of each recording
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
-        """Gather traces, of any size, into batches; find limits that are "auto" from the first."""
+        """Gather traces, of any size, into batches; find limits that are "auto" by the first."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             first, traces = head(traces)
             if first:
@@ -106,7 +106,7 @@ class Cutter:
         # Earth differ by 540 degrees at most.
         with np.errstate(all="ignore"):
             degrees = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-        hops = DEGREE * np.where(degrees < 720.0, degrees, 0.0)
+        hops = METRES_PER_DEGREE * np.where(degrees < 720.0, degrees, 0.0)
 
         # Longer hops will be cut. The sum over both axes is up to 1.42 times the way itself.
         return int(np.minimum(hops, 1.5 * self.rules.longest_hop).sum() / spacing)
@@ -155,7 +155,7 @@ class Cutter:
             trace,
             tracks=rows.tracks,
             times=rows.times,
-            marks=np.column_stack([entered.mark[rows.trace], rows.hops]),
+            marks=np.column_stack([entered.mark[rows.trace], rows.hop_hashes]),
             true_ends=rows.true_ends,
         )
 
@@ -229,11 +229,11 @@ class Cutter:
         # Whole metres of each piece: the sum of fractions would depend on the batches.
         metres = np.rint(rows.track_length)
 
-        # Long enough for a trajectory, but for rounding.
-        long = rows.track_length >= (1.0 - 1e-6) * self.rules.length
+        # Rounding may leave a piece that holds a trajectory a trifle too short.
+        holds_trajectory = rows.track_length >= (1.0 - 1e-6) * self.rules.length
         counts = {
             "metres of track": metres.sum(),
-            "metres used": metres[long].sum(),
+            "metres used": metres[holds_trajectory].sum(),
             UNTIMED: np.isnan(rows.times[:, 0]).sum(),
         }
         self._count(counts)
@@ -282,9 +282,9 @@ class Cutter:
             SHARED_NAMES: persons.shared_names,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
-        return self._renumbered(parts, dense(person_of[subject]), trace)
+        return self._with_final_numbers(parts, renumbered(person_of[subject]), trace)
 
-    def _renumbered(
+    def _with_final_numbers(
         self, parts: Iterable[Trajectories], person: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
         """Replace the numbers of people and traces, as a part read from disk counts from 0.
@@ -304,8 +304,9 @@ class Cutter:
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
-        became = np.bincount(self._became, minlength=len(Became)).tolist()
-        left_out = {why.reason: became[fate] for fate, why in WHY_LEFT_OUT.items() if became[fate]}
+        # How many recordings became what.
+        number = np.bincount(self._became, minlength=len(Became)).tolist()
+        left_out = {why.reason: number[fate] for fate, why in WHY_BY_BECAME.items() if number[fate]}
         return {
             "area": None if self.area is None else str(self.area),
             "box": None if self.area is None else list(self.area.bounds.sides),
@@ -315,8 +316,8 @@ class Cutter:
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
             "recordings": {
-                "read": sum(became),
-                "with a trajectory": became[Became.TAKEN],
+                "read": sum(number),
+                "with a trajectory": number[Became.TAKEN],
                 "left out": left_out,
             },
         }

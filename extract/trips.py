@@ -16,7 +16,7 @@ from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.gaps_and_stays import cut_at_stops, gaps_of, longest_stop
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points, greatest_of
-from trajanon.extract.why_left_out import FOUND, WHY_LEFT_OUT, Became
+from trajanon.extract.why_left_out import FOUND, WHY_BY_BECAME, Became
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 
@@ -71,20 +71,20 @@ class Trips:
         ``points`` are those of the trips that may be shown. The ends are of all trips, (trips, 2);
         why a trip is left out, `became` says.
         """
-        trips = len(self.trace)
-        is_shown = np.bincount(points.trace, minlength=trips) > 1  # a point alone is no trip
+        trip_count = len(self.trace)
+        is_shown = np.bincount(points.trace, minlength=trip_count) > 1  # a point alone is no trip
         shown_piece = points.piece
         points, inside = _parts_inside(points, area)
-        of_longest, true_ends = _longest_parts(points, inside, trips)
+        of_longest, true_ends = _longest_parts(points, inside, trip_count)
 
         self._counts["points outside the area"] += int((~inside).sum())
         self._counts["points of other parts inside the area"] += int((inside & ~of_longest).sum())
 
         points = points.take(of_longest)
         shown_piece = shown_piece[of_longest]
-        is_inside = np.bincount(points.trace, minlength=trips) > 1
+        is_inside = np.bincount(points.trace, minlength=trip_count) > 1
         if boxes:
-            true_ends &= ~_near_sides(points, boxes, trips)
+            true_ends &= ~_near_sides(points, boxes, trip_count)
         # A part is one piece: where the pieces that were shown differ, a gap lies in it.
         after_gap = points.follows
         after_gap[1:] &= np.diff(shown_piece) != 0
@@ -103,7 +103,7 @@ class Trips:
         """Leave out trips that are not left out yet, and count them."""
         new = trips & (self.became == Became.TOO_SHORT)
         self.became[new] = became
-        self._counts[WHY_LEFT_OUT[became].counter] += int(new.sum())
+        self._counts[WHY_BY_BECAME[became].counter] += int(new.sum())
 
 
 def _parts_inside(points: Points, area: Area | None) -> tuple[Points, Bools]:
@@ -118,7 +118,7 @@ def _parts_inside(points: Points, area: Area | None) -> tuple[Points, Bools]:
     return points.cut(begins), inside
 
 
-def _longest_parts(points: Points, inside: Bools, trips: int) -> tuple[Bools, Bools]:
+def _longest_parts(points: Points, inside: Bools, trip_count: int) -> tuple[Bools, Bools]:
     """Mark the points of each trip's longest part inside, and which of its ends are the trip's.
 
     Ends have shape (trips, 2).
@@ -126,7 +126,7 @@ def _longest_parts(points: Points, inside: Bools, trips: int) -> tuple[Bools, Bo
     trip = points.trace
     first, size = points.pieces  # of parts, inside or outside
     part = np.cumsum(~points.follows) - 1
-    length = np.bincount(part[points.hop_ends], points.hops, minlength=len(first))
+    length = np.bincount(part[points.hop_ends], points.hop_metres, minlength=len(first))
 
     # Parts inside go before all others; of a trip that is never inside, no point is marked.
     longest = greatest_of(trip[first], length, inside[first])
@@ -134,20 +134,20 @@ def _longest_parts(points: Points, inside: Bools, trips: int) -> tuple[Bools, Bo
 
     ends = np.stack([first, first + size - 1], axis=1)[longest]
     is_end = np.stack([np.diff(trip, prepend=-1) != 0, np.diff(trip, append=-1) != 0], axis=1)
-    true_ends = np.ones((trips, 2), dtype=np.bool_)  # of trips without points, too
+    true_ends = np.ones((trip_count, 2), dtype=np.bool_)  # of trips without points, too
     true_ends[trip[first[longest]]] = is_end[ends, [0, 1]]
     return of_longest, true_ends
 
 
-def _near_sides(points: Points, boxes: Sequence[Box], trips: int) -> Bools:
+def _near_sides(points: Points, boxes: Sequence[Box], trip_count: int) -> Bools:
     """Mark the ends of trips, (trips, 2), that are nearer to a side than their longest hop is long.
 
     A server gives no points outside its boxes, so such a trip may go on there.
     """
-    longest_hop = np.zeros(trips)
-    np.maximum.at(longest_hop, points.trace[points.hop_ends], points.hops)
+    longest_hop = np.zeros(trip_count)
+    np.maximum.at(longest_hop, points.trace[points.hop_ends], points.hop_metres)
 
-    near = np.zeros((trips, 2), dtype=np.bool_)
+    near = np.zeros((trip_count, 2), dtype=np.bool_)
     first, size = points.pieces
     for side, end in enumerate((first, first + size - 1)):
         lat, lon, trip = points.lat[end], points.lon[end], points.trace[end]

@@ -19,7 +19,7 @@ FOUND = "trips found"
 
 _LEAST_SHARE = 0.1  # of what was read: more is reported
 _MOST_SENTENCES = 4
-_WINDOWS = (
+_WAY_OUT_FOR_SHORT_PIECES = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
 )
 
@@ -52,21 +52,30 @@ class WhyLeftOut(NamedTuple):
         return f"trips {self.reason}"
 
 
-WHY_LEFT_OUT = {
+WHY_BY_BECAME = {
     Became[row["became"]]: WhyLeftOut(row["reason"], row["way_out"])
     for row in table_beside(__file__, "why_trips_left_out.csv")
 }
 
-LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
-"""By counter, why trips are left out: the first that holds before the others."""
+WHY_BY_COUNTER = {
+    why.counter: why for became, why in WHY_BY_BECAME.items() if became >= Became.HIDDEN
+}
+"""By counter, why trips are left out.
 
-GAP = WHY_LEFT_OUT[Became.WITH_A_GAP].counter
-CUT_OFF = WHY_LEFT_OUT[Became.CUT_OFF].counter
-SHORT = WHY_LEFT_OUT[Became.TOO_SHORT].counter
+In the order in which a trip is tested: it is counted by the first reason that holds. Recordings
+that repeat others, or have single places alone, are left out before trips are found in them.
+"""
 
-PARTS = {row["counter"]: row for row in table_beside(__file__, "why_points_left_out.csv")}
-"""By counter: its unit, whether readers or cutting count it, and a way out.
+GAP = WHY_BY_BECAME[Became.WITH_A_GAP].counter
+CUT_OFF = WHY_BY_BECAME[Became.CUT_OFF].counter
+SHORT = WHY_BY_BECAME[Became.TOO_SHORT].counter
 
+POINTS_LEFT_OUT_BY_COUNTER = {
+    row["counter"]: row for row in table_beside(__file__, "why_points_left_out.csv")
+}
+"""By counter of points or recordings left out: its unit, who counts it, and a way out.
+
+Readers leave out what is then not counted as read; cutting leaves out of what is.
 Counters of readers may say more in brackets.
 """
 
@@ -95,12 +104,15 @@ def _causes(provenance: Mapping[str, Any]) -> list[Cause]:
 def _points_dropped(counts: Counter[str]) -> Iterator[Cause]:
     """Compare the points, rows and files that a step or a reader dropped with all of them."""
     for counter, count in counts.items():
-        part = PARTS.get(counter) or PARTS.get(counter.partition(" (")[0])
+        name, _, _ = counter.partition(" (")
+        part = POINTS_LEFT_OUT_BY_COUNTER.get(counter, POINTS_LEFT_OUT_BY_COUNTER.get(name))
         if part is None or not count:
             continue
 
         # What readers leave out is not among what is counted as read.
         total = counts[f"{part['unit']} read"] + (count if part["by"] == "readers" else 0)
+        # Lines whose times cannot be used are counted even if all are then refused as untimed, so
+        # that no recording counts as read.
         total = max(total, count)
         share = count / total
         text = f"{counter}, {percent(share)} ({count:,} of {total:,})"
@@ -109,11 +121,11 @@ def _points_dropped(counts: Counter[str]) -> Iterator[Cause]:
 
 def _trips_left_out(counts: Counter[str], min_length: float) -> Iterator[Cause]:
     """List the reasons for which trips are left out, with the way out of the most frequent."""
-    left_out = {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}
+    left_out = {counter: counts[counter] for counter in WHY_BY_COUNTER if counts[counter]}
     if not left_out:
         return
 
-    reasons = {counter: why.reason for counter, why in LEFT_OUT.items()}
+    reasons = {counter: why.reason for counter, why in WHY_BY_COUNTER.items()}
     reasons[SHORT] = f"shorter than {min_length:,.0f} m"
     listed = ", ".join(f"{count:,} {reasons[counter]}" for counter, count in left_out.items())
 
@@ -121,7 +133,7 @@ def _trips_left_out(counts: Counter[str], min_length: float) -> Iterator[Cause]:
     share = trips / counts[FOUND]
     most_frequent = max(left_out, key=lambda counter: left_out[counter])
     of_all = f"{percent(share)} of the trips ({trips:,} of {counts[FOUND]:,})"
-    yield Cause(share, f"{of_all} were left out: {listed}; {LEFT_OUT[most_frequent].way_out}")
+    yield Cause(share, f"{of_all} were left out: {listed}; {WHY_BY_COUNTER[most_frequent].way_out}")
 
 
 def _too_short(counts: Counter[str], provenance: Mapping[str, Any]) -> Iterator[Cause]:
@@ -132,16 +144,18 @@ def _too_short(counts: Counter[str], provenance: Mapping[str, Any]) -> Iterator[
     share = 1.0 - counts["metres used"] / counts["metres of track"]
     window = provenance["spacing"] * (provenance["points"] - 1)
     pieces = f"in pieces too short for a window of {window:,.0f} m"
-    yield Cause(share, f"{percent(share)} of the way lies {pieces}: {_WINDOWS}")
+    yield Cause(share, f"{percent(share)} of the way lies {pieces}: {_WAY_OUT_FOR_SHORT_PIECES}")
 
 
 def why_nothing(provenance: Mapping[str, Any]) -> str:
-    """Name in one sentence what took most, and what to change."""
+    """Complete "no trips: ..." or "no trajectories: ...": what took most, and what to change."""
     if causes := _causes(provenance):
         return "; ".join(cause.text for cause in causes[:2])
     if not provenance["counts"]["points read"]:
         return "the source holds no track points" + " in this area" * bool(provenance["area"])
-    return "no recording holds one" if provenance["trips"] else f"pieces are short: {_WINDOWS}"
+    if provenance["trips"]:
+        return "no recording holds a trip"
+    return f"pieces are too short for a window: {_WAY_OUT_FOR_SHORT_PIECES}"
 
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
@@ -157,17 +171,18 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     texts: list[str] = []
     if nameless.recordings:
         any_named = counts["subjects read"] > nameless.subjects
-        texts.append(_nameless_sentence(nameless, named=any_named))
+        texts.append(_nameless_sentence(nameless, others_named=any_named))
     texts += merged_sentences(origin.merged)
 
-    # Where pieces of recordings overlap, that is why their subjects are at two places.
+    # Subjects may be at two places because their tracks overlap, or for another reason: which ones
+    # overlap is not known here, so both are reported.
     if counts[OVERLAPS]:
         tracks = number_of(counts[OVERLAPS], "track overlaps", "tracks overlap")
         texts.append(
             f"{tracks} in time with others of the same recording; they are counted as one "
             "person's. If each is a different person's, set `columns` subject=track."
         )
-    elif counts[AT_TWO_PLACES]:
+    if counts[AT_TWO_PLACES]:
         texts.append(_two_places_sentence(counts[AT_TWO_PLACES], columns_read(provenance)))
 
     if counts[SHARED_NAMES]:
@@ -199,10 +214,10 @@ def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
     )
 
 
-def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
-    """Say as whom recordings without a name count, where others are named or none is."""
+def _nameless_sentence(nameless: Nameless, *, others_named: bool) -> str:
+    """Say as whom recordings without a name count; that depends on whether others have one."""
     have = number_of(nameless.recordings, "recording has", "recordings have")
-    if not named:
+    if not others_named:
         copies = nameless.recordings > nameless.subjects
         return f"{have} no name: k counts recordings{', copies as one' * copies}."
     if nameless.subjects > 1:

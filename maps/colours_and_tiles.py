@@ -27,19 +27,24 @@ def add_street_map(drawn: folium.Map, tiles: str) -> None:
 
 
 def colours_of_lines(lines: Floats) -> list[int]:
-    """Colour lines, (g, m, 2), so that those side by side differ as far as colours go."""
+    """Return the number in `PALETTE` of the colour of each line; lines are (g, m, 2).
+
+    It differs from the colours of the lines nearest by, as many as there are other colours, that
+    were coloured before.
+    """
     from scipy.spatial import cKDTree
 
     ends_and_middle = lines[:, [0, lines.shape[1] // 2, -1]].reshape(len(lines), -1)
-    neighbours = min(len(PALETTE), len(lines))
-    _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbours)
-    near = near.reshape(len(lines), -1)  # also where there is one neighbour alone
+    neighbour_count = min(len(PALETTE), len(lines))
+    _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbour_count)
+    near = near.reshape(len(lines), -1)  # of one line alone, too: scipy then returns (1,)
 
-    colours = np.full(len(lines), -1)  # of lines that have none yet
-    order = np.arange(len(PALETTE))
-    for group in range(len(lines)):
-        colours_near = colours[near[group]]
+    colours = np.full(len(lines), -1)  # -1: none yet
+    all_colours = np.arange(len(PALETTE))
+    for line in range(len(lines)):
+        colours_near = colours[near[line]]
         times_used = np.bincount(colours_near[colours_near >= 0], minlength=len(PALETTE))
-        # Of those least used nearby, each group begins at another one.
-        colours[group] = np.lexsort(((order - group) % len(PALETTE), times_used))[0]
+        # Of the colours least used nearby, a line takes the first from its own number on: thus all
+        # colours are used.
+        colours[line] = np.lexsort(((all_colours - line) % len(PALETTE), times_used))[0]
     return colours.tolist()

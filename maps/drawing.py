@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.grouping.group_means import members_of_groups
@@ -26,17 +26,32 @@ if TYPE_CHECKING:
 
 _HOURS_PER_DAY = 24
 _WORST_GROUPS = 10
-_FAR_OUTSIDE = 100.0  # metres; a line that leaves its originals so far is marked
+_FAR_OUTSIDE = 100.0  # metres; of a line that leaves the box of its originals so far, it is said
 _POINTS_DRAWN = 300_000  # of the originals: 10,000 trajectories of 30 points
 _DEGREES_PER_STEP = 1e-6  # 0.1 m, finer than any screen
 _DEGREES_OF_A_BEND = 3e-5  # a track is drawn to some 3 m
 
 
 class Drawing(NamedTuple):
-    """A release, ready for JSON."""
+    """A release, ready for JSON.
 
-    about: dict[str, Any]  # the text of the panel, and lists with a value for each group drawn
-    layers: dict[str, Any]  # by name
+    The scripts of the page read it by its keys. Whatever has a line, or a cell, of its own is a
+    group there, although the page shows it under its ``noun``. Of ``about``:
+
+    - ``headline``, ``sentences``, ``reading`` (how to read the picture), ``facts`` (pairs of a name
+      and a value), ``drawn`` (which sample is drawn) and ``ramp`` (the least number of each colour)
+      are shown as they are, by `page.js` and `panel_and_legend.js`;
+    - ``noun`` and ``units`` name one group, and those that its ``size`` counts, in all scripts;
+    - ``groups`` has lists with a value for each group drawn: `release_lines.js` draws by them, and
+      `panel_and_legend.js` describes a group; how far its line is ``outside`` the box of its
+      originals, only where that is more than ``far``;
+    - ``worst`` are places in these lists, ``total`` counts groups and originals, drawn or not, and
+      ``slid`` says whether there are tracks to show: for `page.js`;
+    - ``departures`` has a clock in words, and counts by hour: for `hours.js`.
+    """
+
+    about: dict[str, Any]
+    layers: dict[str, Any]  # by name, as `release_lines.js` reads them
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
@@ -133,19 +148,19 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
     # Numbers of groups.
     worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
     drawn = _chosen_groups(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
-    originals = np.flatnonzero(np.isin(groups.labels, drawn))  # rows of those drawn
+    rows_drawn = np.flatnonzero(np.isin(groups.labels, drawn))  # of the originals
 
     about = _panel(report, sizes)
     far = int((outside > _FAR_OUTSIDE).sum())
-    # Lines of short trips that moved far end in hooks.
-    hooks = int((moved_originals > lengths(groups.slid.points)).sum())
+    # Their lines may turn back at an end, in a hook that nobody went.
+    moved_beyond_length = int((moved_originals > lengths(groups.slid.points)).sum())
     about["facts"] += [
-        [f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
-        ["Originals moved by more than their length", f"{hooks:,}"],
+        [f"Lines over {_FAR_OUTSIDE:g} m outside the box of their originals", f"{far:,}"],
+        ["Originals moved by more than their length", f"{moved_beyond_length:,}"],
     ]
     about |= {
         "far": _FAR_OUTSIDE,
-        "drawn": _sample_note(len(drawn), len(sizes), "group"),
+        "drawn": _sample_note(len(drawn), len(sizes), "group", always_drawn=len(worst)),
         "slid": report.alignment is not None,
         "groups": {
             **_listed_groups(drawn, sizes, groups.lines),
@@ -156,15 +171,15 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "worst": np.searchsorted(drawn, worst).tolist(),
     }
 
-    labels = dense(groups.labels[originals])
-    slid = groups.slid.take(originals)
+    labels = renumbered(groups.labels[rows_drawn])
+    slid = groups.slid.take(rows_drawn)
     layers = _layers(labels, slid, groups.lines[drawn], with_tracks=about["slid"])
     clock = report.clock
     if clock is not None and groups.slid.times is not None and groups.times is not None:
         hours = hours_of(clock, clock.seconds(groups.slid.times))
         _add_departures(about, clock, drawn, groups.times, sizes)
         about["departures"]["originals"] = counts_by_hour(clock, hours).tolist()
-        layers["hours-originals"] = hours[originals].tolist()
+        layers["hours-originals"] = hours[rows_drawn].tolist()
     return Drawing(about, layers, corners(groups.slid.points))
 
 
@@ -195,10 +210,10 @@ def _layers(
 def _mean_displacements(groups: Matched) -> Floats:
     """Compute the mean displacement of each original in metres, (n,)."""
     originals = groups.slid
-    metres = displacement(originals.points, groups.lines[groups.labels])
-    # A shorter day stays at its end, which counts once.
+    away = displacement(originals.points, groups.lines[groups.labels])
+    # Days are filled up to one number of points by repeating their last place, which counts once.
     weights = until_rest(originals.points) if originals.unit == "day" else None
-    return np.asarray(np.average(metres, axis=1, weights=weights))
+    return np.asarray(np.average(away, axis=1, weights=weights))
 
 
 def _chosen_groups(sizes: Ints, worst: Ints, most: int) -> Ints:
@@ -244,12 +259,15 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
     }
 
 
-def _sample_note(drawn: int, in_release: int, noun: str) -> str | None:
-    """Write how many lines or groups are drawn; None if all are."""
+def _sample_note(drawn: int, in_release: int, noun: str, *, always_drawn: int = 0) -> str | None:
+    """Write how many lines or groups are drawn, and which of them always; None if all are."""
     if drawn == in_release:
         return None
     sample = f"{drawn:,} of {number_of(in_release, noun)}"
-    return f"Drawn at random: {sample}. All numbers are of the whole release."
+    how = "at random"
+    if always_drawn:
+        how = f"always the {always_drawn} with the largest mean displacement, others {how}"
+    return f"Drawn: {sample}, {how}. All numbers are of the whole release."
 
 
 def _listed_groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:

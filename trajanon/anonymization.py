@@ -6,7 +6,7 @@ from typing import SupportsIndex, Unpack
 
 import numpy as np
 
-from trajanon.common.arrays import DataFrame, dense
+from trajanon.common.arrays import DataFrame, renumbered
 from trajanon.common.declared_options import (
     AnonymizeKeywords,
     ReleaseSettings,
@@ -313,7 +313,7 @@ def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) ->
             "lower k, add people, or leave out `days` and release trips"
         )
     released = days.take(~is_left_out)
-    partition = measured(released.records, dense(labels[~is_left_out]), "days", since)
+    partition = measured(released.records, renumbered(labels[~is_left_out]), "days", since)
     partition = replace(partition, stopped=stopped)
     return TrajectoryGroups(released, partition, plan, is_left_out, mended)
 

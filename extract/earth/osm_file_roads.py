@@ -1,4 +1,4 @@
-"""Read the roads of an OpenStreetMap file: as a network for one mode of travel, or to be drawn."""
+"""Roads of an OpenStreetMap file: a network for one mode of travel, or lines to be drawn."""
 
 import os
 from math import inf
@@ -17,10 +17,12 @@ from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, stree
 MODES = ("car", "bicycle", "foot", "any")
 
 _KINDS = {row["kind"]: row for row in table_beside(__file__, "road_kinds.csv")}
-"""Rows of the table beside this module, by the value of `highway`: for each mode yes, no, or
-signed, which means that another tag must allow it; `dear`, for how many metres one of this road
-counts where a way is chosen for a car; and `drawn`, its rank on maps, 1 for main roads, which come
-first, and empty for roads never drawn."""
+"""Rows of the table beside this module, by the value of `highway`.
+
+For each mode yes, no, or signed: then another tag must allow it. `cost_per_metre` is how many
+metres one metre of such a road counts for, where a way is chosen for a car. `drawn` is the rank on
+maps: 1 for main roads, which are drawn first, and empty for roads that are never drawn.
+"""
 
 # Tags that may allow or forbid a mode, the most exact first. The first tag that a road has holds.
 _ACCESS_TAGS: dict[str, tuple[str, ...]] = {
@@ -96,7 +98,7 @@ def roads_to_follow(
 
     node_numbers: dict[int, int] = {}  # by id, in the order of `places`
     places: list[tuple[float, float]] = []  # latitude and longitude of each node
-    segments: list[tuple[int, int, int, float]] = []  # its tail, its head, its way, how dear it is
+    segments: list[tuple[int, int, int, float]] = []  # tail, head, way, cost per metre
     passable: list[tuple[bool, bool]] = []  # whether from tail to head, and from head to tail
     tags: dict[int, tuple[str, str]] = {}  # kind and name of each way
     waits: dict[int, float] = {}  # seconds, by the id of each node with a `highway` tag
@@ -113,8 +115,9 @@ def roads_to_follow(
             continue
 
         # Cars prefer main roads; other modes take the shortest way.
-        dear = float(_KINDS[thing.tags["highway"]]["dear"]) if mode == "car" else 1.0
-        tags[thing.id] = (thing.tags["highway"], thing.tags.get("name") or "")
+        kind = thing.tags["highway"]
+        cost_per_metre = float(_KINDS[kind]["cost_per_metre"]) if mode == "car" else 1.0
+        tags[thing.id] = (kind, thing.tags.get("name") or "")
 
         tail = -1
         for node in thing.nodes:
@@ -126,7 +129,7 @@ def roads_to_follow(
                     places.append((node.lat, node.lon))
 
             if tail >= 0 and head >= 0 and head != tail:
-                segments.append((tail, head, thing.id, dear))
+                segments.append((tail, head, thing.id, cost_per_metre))
                 passable.append(directions)
             tail = head
 
@@ -135,8 +138,8 @@ def roads_to_follow(
         raise BadInput(f"{pbf} holds no roads for {mode}{region}")
 
     lat, lon = np.array(places).T
-    tails, heads, ways, dear_of_segments = map(np.array, zip(*segments, strict=True))
-    network, order = streets_of(lat, lon, tails, heads, np.array(passable), dear_of_segments)
+    tails, heads, ways, costs_per_metre = map(np.array, zip(*segments, strict=True))
+    network, order = streets_of(lat, lon, tails, heads, np.array(passable), costs_per_metre)
 
     # The network has its segments in another order than they were read.
     seconds = np.array([waits.get(node, 0.0) for node in node_numbers])
@@ -155,16 +158,16 @@ def _seconds_at(tags: osm.TagList) -> float:
 
     Signals and signs for one direction alone are few, and count nothing.
     """
-    one_direction = {"forward", "backward"} & {
+    for_one_direction = {"forward", "backward"} & {
         tags.get("direction"),
         tags.get("traffic_signals:direction"),
     }
-    return 0.0 if one_direction else _WAITS.get(tags["highway"], 0.0)
+    return 0.0 if for_one_direction else _WAITS.get(tags["highway"], 0.0)
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     """Return whether a mode may go along a way as it is drawn, and whether back."""
-    # Kinds that are not in the table are for no mode; "any" has no column, and takes all others.
+    # Kinds that are not in the table are for no mode. "any" has no column: it takes all that are.
     for_no_mode = dict.fromkeys(MODES, "no")
     kind = tags.get("highway")
     allowed = _KINDS.get(kind or "", for_no_mode).get(mode, "yes")

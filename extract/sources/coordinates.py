@@ -96,7 +96,7 @@ def check_degrees(
 
     cause = ":" if system_known else " names no reference system, and"
     problem = f"{cause} its coordinates are not degrees on Earth"
-    # The latitudes are longitudes, and the longitudes could be latitudes.
+    # Most latitudes are too large for one, but not for a longitude, beside possible latitudes.
     if _most_of((from_equator > 90.0) & (from_equator <= 180.0) & (from_greenwich <= 90.0)):
         problem = ": latitude and longitude seem swapped"
 
@@ -162,7 +162,7 @@ def numbers(values: pd.Series) -> Floats:
         try:
             read = pa.array(values, from_pandas=True).cast(pa.float64())
             return np.asarray(read.to_numpy(zero_copy_only=False), np.float64)
-        except (pa.ArrowException, TypeError):
+        except (pa.ArrowException, TypeError, OverflowError):  # the last beyond 64 bits
             values = pd.to_numeric(values, errors="coerce")
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # What is left out, as it is counted.
 UNREADABLE = "files that could not be read"  # or members of archives
 USED_IN_PART = "files from their damage on"  # what comes before it is used
-OTHER_TIMES = "lines with more or fewer times than points"
+TIMES_DO_NOT_MATCH = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
 
 
@@ -39,9 +39,9 @@ class Reading:
     label: str = ""  # the same, in the names of recordings
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables, by role, as a user says
     subjects_exact: bool = False
-    timed: bool = False  # whether a table is refused whose times stand in no known column
-    nested: bool = False  # whether names of columns are those of objects, with dots between them
-    sorted_by_place: bool = False  # whether its points are in no order
+    timed: bool = False  # whether a table is refused if a column of times is not known as one
+    nested: bool = False  # whether columns are named by objects in objects, as vehicle.id is
+    sorted_by_place: bool = False  # whether it is sorted by place, and says nothing of any order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
     report_bytes: Callable[[int], None] = unmetered  # called with how many bytes were read
@@ -78,9 +78,9 @@ class Reading:
         return refusal_of(kind, what=self.what, **values)
 
     def leave_out(self, error: Exception, points_used: int, kind: str = UNREADABLE) -> None:
-        """Count a file that cannot be read, or only some points of it; and warn.
+        """Count a file that cannot be read, or only in part; and warn.
 
-        The kind is that of the warning, of a file from which no point is used.
+        ``kind`` is that of the warning, if no point of the file is used.
         """
         if points_used:
             self.found(USED_IN_PART, 1, error=error, points=number_of(points_used, "point"))

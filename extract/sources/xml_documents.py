@@ -20,7 +20,8 @@ def growing_tree(
 ) -> Iterator[Element]:
     """Yield the root of a document whenever more of it is read, up to what ends the reading.
 
-    An element is whole if another one follows, also a mark that is put where the reading ended.
+    An element is whole if another one follows, also the mark <end/> that is put where the reading
+    ended.
     What is whole may be taken out of the tree. ``comment`` is called with each comment.
     """
     parser = expat.ParserCreate()
@@ -39,11 +40,11 @@ def growing_tree(
     parser.buffer_text = True
 
     parsed = 0  # bytes
-    parsed_before = 0  # when an element began that was not there before
+    parsed_at_newest = 0  # when the newest element began
     newest: Element | None = None
     problem = None
-    chunk = b"\n"
-    text = b""
+    chunk = b"\n"  # anything but the end
+    text = b""  # what is parsed of the chunk
     while chunk and problem is None:
         try:
             chunk = read(_BYTES_AT_ONCE)
@@ -58,11 +59,11 @@ def growing_tree(
             newest_before = newest
             newest = _newest(root, name)
             if newest is not newest_before:
-                parsed_before = parsed
+                parsed_at_newest = parsed
             if problem or not chunk:
                 _mark_end(root, builder)
             yield root
-        if parsed - parsed_before > _LONGEST:
+        if parsed - parsed_at_newest > _LONGEST:
             raise FileProblem(f"{name} has a tag or text of more than 8 MB")
     if problem:
         raise problem
@@ -83,7 +84,7 @@ def _mark_end(root: Element, builder: TreeBuilder) -> None:
     with suppress(ParseError):
         builder.start("end", {})
         return
-    root.append(Element("end"))  # as it was closed
+    root.append(Element("end"))  # the document was closed, so the builder takes no more
 
 
 def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:
@@ -101,7 +102,7 @@ def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:
     return FileProblem(f"{name} {why}")
 
 
-def without_prefixes(root: Element) -> Element:
+def strip_prefixes(root: Element) -> Element:
     """Take the prefixes off all tags; expat does not, as some files do not declare theirs."""
     for element in root.iter():
         if ":" in element.tag:

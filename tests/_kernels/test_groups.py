@@ -30,7 +30,7 @@ from trajanon._kernels.group_state import (
     refresh_centroids,
     replacing_change,
 )
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import build_descent, build_groups
@@ -78,8 +78,8 @@ def states(draw: st.DrawFn) -> Groups:
         records = records[rng.integers(0, max(n // 2, 1), n)]
     if draw(st.booleans()):
         records += 1e6
-    subjects = dense(rng.integers(0, n, n)) if draw(st.booleans()) else np.arange(n)
-    labels = dense(rng.integers(0, max(n // 3, 1), n))
+    subjects = renumbered(rng.integers(0, n, n)) if draw(st.booleans()) else np.arange(n)
+    labels = renumbered(rng.integers(0, max(n // 3, 1), n))
     return build_groups(records, labels, subjects, n + 1)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_counts_are_of_all_and_attacks_of_a_sample(
     read = trajanon.read_trajectories(originals)
     whole = evaluate(read, trajanon.read_release(release), report, findings=findings)
 
-    monkeypatch.setattr(large_folders, "ROWS", 60)
+    monkeypatch.setattr(large_folders, "SAMPLED_ORIGINALS", 60)
     monkeypatch.setattr(large_folders, "PLACES", 3)
     large = evaluate_large(originals, release, report, findings, subjects_exact=False)
 
@@ -92,6 +93,28 @@ def test_a_sample_has_whole_lines_near_one_another() -> None:
     assert alone.tolist() == [True]
 
 
+@pytest.mark.parametrize("who_has_most", ["first", "last", "all"])
+def test_a_person_with_more_originals_than_are_read_hides_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who_has_most: str
+) -> None:
+    """One of 70 trips, one of two, and people of one; or only the one of 70 has several."""
+    trips = hours(walks(152))
+    subject = np.arange(152)
+    subject[:70] = 0
+    subject[-2:] = subject[-1] if who_has_most != "all" else subject[-2:]
+    if who_has_most == "last":
+        subject = subject[::-1]
+    released(tmp_path, replace(trips, subject=subject), in_shards=False, effort="fast")
+
+    monkeypatch.setattr(large_folders, "SAMPLED_ORIGINALS", 60)
+    release = tmp_path / "out"
+    report = read_report(release)
+    findings = trajanon.check(release, K)
+    large = evaluate_large(tmp_path / "trips", release, report, findings, subjects_exact=False)
+    assert large.habits is not None
+    assert large.habits.targets == (5 if who_has_most == "all" else 2)
+
+
 @pytest.mark.parametrize("in_shards", [True, False])
 def test_people_are_counted_part_by_part_as_at_once(tmp_path: Path, in_shards: bool) -> None:
     released(tmp_path, hours(walks(200)), in_shards=in_shards, effort="fast")
@@ -117,7 +140,7 @@ def test_people_are_counted_part_by_part_as_at_once(tmp_path: Path, in_shards: b
 
 def test_commands_say_that_it_is_a_sample(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     released(Path(), hours(walks(200)), in_shards=True, effort="fast")
-    monkeypatch.setattr(large_folders, "ROWS", 60)
+    monkeypatch.setattr(large_folders, "SAMPLED_ORIGINALS", 60)
     answer = run("evaluate", "trips", "out")
     assert answer.code == 0, answer
     assert "Counts, areas and information loss are of all 200 trajectories." in answer.out

@@ -17,7 +17,7 @@ import shapely
 from osm_server import OsmServer, serving
 from tracks import GEOD
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
 from trajanon.extract import (
@@ -249,7 +249,7 @@ def test_in_parts_and_by_two_processes_they_are_as_in_memory(
     np.testing.assert_array_equal(written.points, expected.points)
     np.testing.assert_array_equal(written.times, expected.times)
     for name in ("subject", "trace"):  # a file that is read numbers those it has
-        mine, theirs = (dense(getattr(each, name)) for each in (written, expected))
+        mine, theirs = (renumbered(getattr(each, name)) for each in (written, expected))
         np.testing.assert_array_equal(mine, theirs)
     assert (expected.tracks is None) == rules.trips
     for name in ("points", "first", "run", "start") if not rules.trips else ():

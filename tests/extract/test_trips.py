@@ -20,7 +20,7 @@ from trajanon.extract.earth.area import Box, Region
 from trajanon.extract.resample_windows_and_trips import windows
 from trajanon.extract.trace import Trace
 from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
-from trajanon.extract.why_left_out import FOUND, LEFT_OUT
+from trajanon.extract.why_left_out import FOUND, WHY_BY_COUNTER
 
 BOX = Box(-3.74, 40.375, -3.66, 40.425)
 
@@ -40,7 +40,7 @@ def test_trips_are_those_that_are_found_one_by_one(
     assert times_of(whole)[:, 0].tolist() == [recorded.time[fixes[0]] for fixes in kept]
     assert times_of(whole)[:, -1].tolist() == [recorded.time[fixes[-1]] for fixes in kept]
     why = Counter(trip.why for trip in expected if trip.why)
-    assert {name: counts[name] for name in LEFT_OUT if counts[name]} == why
+    assert {name: counts[name] for name in WHY_BY_COUNTER if counts[name]} == why
     assert counts[FOUND] == len(whole) + why.total()
     for row, fixes in enumerate(kept):
         places, seconds = equal_shares(recorded, fixes, rules.points)

@@ -16,14 +16,14 @@ from tracks import GEOD, START, distance
 from trajanon.extract.earth.area import Box, Region, around
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.why_left_out import CUT_OFF, FOUND, GAP, LEFT_OUT
+from trajanon.extract.why_left_out import CUT_OFF, FOUND, GAP, WHY_BY_COUNTER
 
 
 @given(drives(), st.floats(10, 200))
 def test_no_trimmed_trip_comes_near_its_own_ends(recorded: Trace, metres: float) -> None:
     rules = replace(RULES, trim_ends=metres, min_length=0.0)
     whole, counts = found([recorded], rules)
-    assert counts[FOUND] == len(whole) + sum(counts[why] for why in LEFT_OUT)
+    assert counts[FOUND] == len(whole) + sum(counts[why] for why in WHY_BY_COUNTER)
     ends = [(trip.fixes[0], trip.fixes[-1]) for trip in trips(recorded, rules) if not trip.why]
     at, time = places_of(recorded), recorded.time
     for points_of_trip, times in zip(whole.points, times_of(whole), strict=True):

@@ -120,7 +120,7 @@ def test_each_counter_of_a_reader_says_what_it_is_a_share_of() -> None:
     ways_out = {value for value in counters_of_readers() if re.search("`|EPSG|write them", value)}
     counted = counters_of_readers() - NOTHING_IS_LOST - ways_out - {OSM_ATTRIBUTION}
     assert len(counted) > 20
-    assert counted <= why_left_out.PARTS.keys()
+    assert counted <= why_left_out.POINTS_LEFT_OUT_BY_COUNTER.keys()
 
 
 def test_what_is_left_out_before_it_is_counted_is_all_of_itself() -> None:
@@ -128,3 +128,11 @@ def test_what_is_left_out_before_it_is_counted_is_all_of_itself() -> None:
     counts = {"lines with more or fewer times than points": 8}
     why = why_left_out.why_nothing({**provenance(), "counts": counts})
     assert why == "lines with more or fewer times than points, 100 % (8 of 8)"
+
+
+def test_subjects_at_two_places_are_told_beside_tracks_that_overlap() -> None:
+    """The overlap of one subject does not hide 40 others."""
+    counts = {why_left_out.OVERLAPS: 1, why_left_out.AT_TWO_PLACES: 40}
+    overlap, two_places = why_left_out.people_sentences({**provenance(), "counts": counts})
+    assert overlap.startswith("1 track overlaps in time with others of the same recording")
+    assert two_places.startswith("40 subjects are repeatedly in two places")

@@ -11,7 +11,7 @@ from naive_refine import Grouped, both, random_groups, search_in_blocks
 
 from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common import threads_and_dask
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.effort_of_the_search import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
@@ -101,7 +101,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
         moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
     make_random_moves(annealing, None, 2, 1_000, 1.0, 0.5)
-    assert dense(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]
+    assert renumbered(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 20, 200, 5_000])
@@ -144,7 +144,7 @@ def test_every_group_keeps_k_subjects_at_every_pass_and_none_ends_worse_than_des
     before = work.labels.copy()
     after = anneal(work, work.labels)
     assert np.array_equal(work.labels, before), "the input was changed"
-    assert np.array_equal(after, dense(after))
+    assert np.array_equal(after, renumbered(after))
     assert naive.holds(after, work.subjects, work.k)
     for labels in heard(work):
         assert len(labels) == len(work.labels)
@@ -161,7 +161,7 @@ def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
     assert len(optima) == runs
     for labels in optima:
         assert naive.holds(labels, work.subjects, work.k)
-        again = dense(descend(*both(replace(work, labels=labels))))
+        again = renumbered(descend(*both(replace(work, labels=labels))))
         assert np.array_equal(again, labels)
     assert len({labels.tobytes() for labels in optima}) == runs
 
@@ -174,7 +174,7 @@ def test_blocks_are_of_whole_groups_and_hold_each_record_once(
     seed: int, n: int, groups: int, size: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    records, labels = rng.normal(size=(n, 3)), dense(rng.integers(0, groups, n))
+    records, labels = rng.normal(size=(n, 3)), renumbered(rng.integers(0, groups, n))
     drawn, again = [
         list(draw_blocks(records, labels, np.random.default_rng(seed), size)) for _ in range(2)
     ]

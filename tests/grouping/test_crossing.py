@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.refinements.annealing import cross
 
 
@@ -44,7 +44,7 @@ def least_of_all_mixtures(records: Floats, one: Ints, other: Ints) -> float:
         labels = np.empty_like(one)
         for number, (rows, taken) in enumerate(zip(found, choice, strict=True)):
             labels[rows] = taken[rows] + number * len(one)
-        losses.append(naive.sse(records, dense(labels)))
+        losses.append(naive.sse(records, renumbered(labels)))
     return min(losses)
 
 
@@ -59,7 +59,11 @@ def pairs(draw: st.DrawFn) -> tuple[Floats, Ints, Ints]:
         two = rng.integers(0, n, 2)
         other[two] = other[two[::-1]]
     shuffled = rng.permutation(n)
-    return (rng.normal(size=(n, 2)).round(1), dense(one[shuffled]), dense(other[shuffled]))
+    return (
+        rng.normal(size=(n, 2)).round(1),
+        renumbered(one[shuffled]),
+        renumbered(other[shuffled]),
+    )
 
 
 @given(pairs())
@@ -69,7 +73,7 @@ def test_each_place_takes_the_better_groups(pair: tuple[Floats, Ints, Ints]) -> 
     least = least_of_all_mixtures(records, one, other)
     assert naive.sse(records, crossed) == pytest.approx(least, abs=1e-12)
     assert groups(crossed) <= groups(one) | groups(other)
-    assert np.array_equal(crossed, dense(crossed))
+    assert np.array_equal(crossed, renumbered(crossed))
 
 
 def test_where_both_lose_the_same_the_first_stays() -> None:

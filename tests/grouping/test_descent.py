@@ -16,7 +16,7 @@ from trajanon._kernels.descent_moves import (
     list_near_groups,
     split_group,
 )
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.grouping.neighbours import exact_neighbours, neighbour_count
 from trajanon.grouping.refinements.descent import build_descent, descend
 from trajanon.grouping.standardised_records import standardise
@@ -41,11 +41,11 @@ def starts(draw: st.DrawFn, most: int = 30) -> Grouped:
     subjects = np.arange(n) if whose == "own" else rng.integers(0, max(n // 2, 1), n)
     if whose == "one has most":
         subjects[rng.random(n) < 0.6] = 0
-    subjects = dense(subjects)
+    subjects = renumbered(subjects)
     k = min(draw(st.integers(2, 5)), int(subjects.max()) + 1)
-    labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
+    labels = renumbered(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not naive.holds(labels, subjects, k):
-        labels = dense(np.maximum(labels - 1, 0))
+        labels = renumbered(np.maximum(labels - 1, 0))
     return grouped(standardise(X), labels, k, subjects)
 
 
@@ -82,7 +82,7 @@ def test_descent_ends_where_no_move_gains_however_groups_are_numbered(
     assert np.array_equal(labels, before), "the input was changed"
     assert naive.holds(after, work.subjects, work.k)
     assert naive.sse(work.records, after) <= naive.sse(work.records, before) + 1e-9
-    end = neighbourhood(replace(work, labels=dense(after)))
+    end = neighbourhood(replace(work, labels=renumbered(after)))
     for move in end.moves():
         assert end.gain(move) <= 1e-9, move
 

@@ -9,7 +9,7 @@ from efforts import few_moves
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.effort_of_the_search import Effort, EffortName
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.microaggregation import microaggregate
@@ -40,7 +40,7 @@ def test_no_move_takes_a_place_that_a_group_needs(n: int, k: int, seed: int) -> 
     problem = Problem(records, np.arange(n), k, budget=Effort(0, 200, 2, False), ends=ends)
     for optimum in anneal_runs(problem, descend(problem, labels)):
         assert naive.holds(optimum, np.arange(n), k)
-        assert ends.groups_lacking_places(dense(optimum)) == []
+        assert ends.groups_lacking_places(renumbered(optimum)) == []
 
 
 @pytest.mark.parametrize("effort", ["balanced", "best"])

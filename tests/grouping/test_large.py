@@ -13,7 +13,7 @@ from large import MOST_EXACT, clustered, search_as_if_large
 from naive_refine import Grouped
 
 from trajanon.common import threads_and_dask
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.effort_of_the_search import Effort, EffortName
 from trajanon.grouping import group_means as means_of_groups
 from trajanon.grouping import loss
@@ -69,7 +69,7 @@ def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
     X = X * draw(st.sampled_from([1.0, 1e-9, 1e9])) + draw(st.sampled_from([0.0, 1e6]))
     if draw(st.booleans()):
         return X, None, k
-    subjects = dense(rng.integers(0, draw(st.integers(k, n)), n))
+    subjects = renumbered(rng.integers(0, draw(st.integers(k, n)), n))
     subjects[rng.permutation(n)[:k]] = n + np.arange(k)
     return X, subjects, k
 
@@ -167,7 +167,7 @@ def test_blocks_are_joined_at_their_nearer_ends() -> None:
 @given(seed=seeds, n=st.integers(1, 80), groups=st.integers(1, 20))
 def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) -> None:
     rng = np.random.default_rng(seed)
-    records, labels = rng.normal(size=(n, 3)), dense(rng.integers(0, groups, n))
+    records, labels = rng.normal(size=(n, 3)), renumbered(rng.integers(0, groups, n))
     path = rng.permutation(n)
     whole = group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
@@ -187,7 +187,7 @@ def large_groups(n: int, seed: int = 0) -> Grouped:
     records = standardise(clustered(n, 4, seed))
     return Grouped(
         records=records,
-        labels=dense(np.random.default_rng(seed).permutation(n) // 4 % (n // 4)),
+        labels=renumbered(np.random.default_rng(seed).permutation(n) // 4 % (n // 4)),
         k=4,
         subjects=np.arange(n),
         random=np.random.default_rng(seed),

@@ -23,7 +23,7 @@ from trajanon._kernels.two_opt_or_opt_lin_kernighan import (
     shorten_by_chains,
     take_back,
 )
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.paths.travelling_salesman import (
@@ -137,7 +137,7 @@ def test_a_path_begins_at_its_start_though_its_subject_be_needed(
 ) -> None:
     """Without their start the records may be of k - 1 subjects."""
     rng = np.random.default_rng(seed)
-    subjects = dense(rng.integers(0, people, n))
+    subjects = renumbered(rng.integers(0, people, n))
     subjects = np.sort(subjects) if runs else subjects
     k = min(k, int(subjects.max()) + 1)
     records = records_of(kind, seed, n)

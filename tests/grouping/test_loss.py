@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_perturbation import mean_of_people
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.grouping import loss
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
@@ -17,7 +17,7 @@ seeds = st.integers(0, 10**6)
 def test_sse_and_means_are_the_naive_ones(seed: int, n: int, shift: float) -> None:
     rng = np.random.default_rng(seed)
     records = rng.normal(size=(n, 3)) + shift
-    labels = dense(rng.integers(0, 4, n))
+    labels = renumbered(rng.integers(0, 4, n))
     assert loss.sse(records, labels) == pytest.approx(
         naive.sse(records - shift, labels), rel=1e-5, abs=1e-9
     )
@@ -32,7 +32,7 @@ def test_information_loss_of_equal_records_is_0() -> None:
 
 @given(st.lists(st.integers(-3, 9), min_size=1, max_size=20))
 def test_dense_labels_appear_in_order_and_part_the_same(raw: list[int]) -> None:
-    labels = dense(np.array(raw)).tolist()
+    labels = renumbered(np.array(raw)).tolist()
     first_seen = list(dict.fromkeys(labels))
     assert first_seen == list(range(len(set(raw))))
     assert len(set(zip(raw, labels, strict=True))) == len(set(raw))
@@ -41,7 +41,7 @@ def test_dense_labels_appear_in_order_and_part_the_same(raw: list[int]) -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_subjects_of_a_group_are_counted_once(pairs: list[tuple[int, int]]) -> None:
     raw = np.array(pairs)
-    labels = dense(raw[:, 0])
+    labels = renumbered(raw[:, 0])
     expected = [len(set(raw[labels == g, 1])) for g in range(labels.max() + 1)]
     assert subjects_per_group(labels, raw[:, 1]).tolist() == expected
 
@@ -54,7 +54,7 @@ def test_no_records_have_no_means() -> None:
 @given(seed=seeds)
 def test_means_by_weights_are_means_of_people(seed: int) -> None:
     random = np.random.default_rng(seed)
-    labels = dense(random.integers(0, 4, 20))
+    labels = renumbered(random.integers(0, 4, 20))
     records, people = random.normal(size=(20, 2)), random.integers(0, 6, 20)
     means = group_means(records, labels, member_weights(labels, people))
     for group, mean in enumerate(means):

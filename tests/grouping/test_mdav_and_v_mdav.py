@@ -10,7 +10,7 @@ from real_data import CLASSIC, reference, toy
 
 import trajanon
 from trajanon._kernels.far_records import farthest, farthest_pair, nearest_to_group
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import MethodName
 from trajanon.grouping import loss
 from trajanon.grouping.methods.mdav_and_v_mdav import (
@@ -147,7 +147,7 @@ def test_every_group_has_k_subjects_whoever_has_most_records(
     how: str, seed: int, n: int, k: int, others: int, share: float, gamma: float, grid: bool
 ) -> None:
     rng = np.random.default_rng(seed)
-    subjects = dense(np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n)))
+    subjects = renumbered(np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n)))
     k = min(k, int(subjects.max()) + 1)
     records = rng.normal(size=(n, 2))
     labels = group(how, records.round() if grid else records, k, subjects, gamma)

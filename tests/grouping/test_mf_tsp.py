@@ -11,7 +11,7 @@ from problems import problem
 from real_data import THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import HeuristicName
 from trajanon.grouping.methods.mf_tsp import (
     group_by_counts,
@@ -46,7 +46,7 @@ def test_next_neighbours_give_the_printed_matrix_and_groups_of_the_hospital() ->
     paths, counts = printed_matrices()
     assert np.array_equal(naive_paths.next_counts(list(paths)), counts)
     asked = problem(naive.standardise(X), 3, method="mf-tsp", path_neighbours="next")
-    assert dense(group_by_paths(asked, list(paths))).tolist() == labels.tolist()
+    assert renumbered(group_by_paths(asked, list(paths))).tolist() == labels.tolist()
 
 
 @pytest.mark.parametrize("heuristic", ["nearest-neighbor", "npn"])
@@ -146,7 +146,7 @@ def test_any_counts_give_groups_of_k_subjects(
     seed: int, n: int, k: int, share: float, people: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    subjects = dense(rng.integers(0, people + 1, n))
+    subjects = renumbered(rng.integers(0, people + 1, n))
     k = min(k, int(subjects.max()) + 1)
     if k < 2:
         return

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ways import OURS, every_way, is_slow, method_of, seeds
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
@@ -80,7 +80,7 @@ def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
     different = len(set(subjects.tolist()))
     if different < k:
         subjects[rng.permutation(n)[:k]] = n + np.arange(k)
-    return X, dense(subjects) * 1000 - 7, k
+    return X, renumbered(subjects) * 1000 - 7, k
 
 
 def is_consistent(partition: Partition, X: Floats) -> bool:
@@ -224,7 +224,7 @@ def test_subjects_may_be_any_values(subjects: list[Any]) -> None:
         np.arange(6.0)[:, None], 3, subjects=np.array(subjects, dtype=object)
     )
     known = np.array([str(subject) for subject in subjects])
-    assert naive.holds(partition.labels, dense(np.unique(known, return_inverse=True)[1]), 3)
+    assert naive.holds(partition.labels, renumbered(np.unique(known, return_inverse=True)[1]), 3)
 
 
 def test_hm2_loses_less_than_mdav_on_the_sample(madrid: Trajectories) -> None:

@@ -14,7 +14,7 @@ from real_data import REFERENCE, reference
 import trajanon
 from trajanon._kernels.group_state import Groups
 from trajanon._kernels.shuffling_and_swapping_moves import recut, shuffling_pass
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.method_parameters import MicroaggregateSettings
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.descent import build_groups
@@ -96,7 +96,7 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     others = [members(labels, g) for g in range(a + 1, b)]
     if not runs:
         runs = [members(labels, a), members(labels, b)]
-    found = dense(kept.labels)
+    found = renumbered(kept.labels)
     assert naive.holds(found, groups.subjects, groups.k)
     after = [members(found, g) for g in range(found.max() + 1)]
     assert sorted(after, key=min) == sorted([*runs, *others], key=min)
@@ -119,7 +119,7 @@ def test_rcs_keeps_its_promises(
     groups = with_events(groups, probability, most)
     after = rcs(groups, groups.labels)
     assert np.array_equal(groups.labels, before), "the input was changed"
-    assert np.array_equal(after, dense(after))
+    assert np.array_equal(after, renumbered(after))
     assert naive.holds(after, groups.subjects, groups.k)
     least = naive.sse(groups.records, after)
     assert least <= naive.sse(groups.records, before) + 1e-9

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, grouped
 from pricings import HOMES, several
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.refinements import recombination as module
 from trajanon.grouping.refinements.recombination import recombine
 
@@ -35,7 +35,7 @@ def random_optima(
         for subject in set(groups.subjects.tolist()) if people is not None else ():
             own = np.flatnonzero(groups.subjects == subject)
             labels[own] = labels[rng.permutation(own)]
-        optima.append(dense(labels))
+        optima.append(renumbered(labels))
     optima.sort(key=lambda labels: naive.sse(groups.records, labels))
     return replace(groups, labels=optima[0]), optima
 
@@ -79,7 +79,7 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     labels = recombine(groups, groups.labels, optima)
     for labels_before, optimum in zip(before, optima, strict=True):
         assert np.array_equal(labels_before, optimum), "the input was changed"
-    assert np.array_equal(labels, dense(labels))
+    assert np.array_equal(labels, renumbered(labels))
     assert naive.holds(labels, groups.subjects, groups.k)
     lost = naive.sse(groups.records, labels)
     assert lost <= naive.sse(groups.records, optima[0]) + 1e-9

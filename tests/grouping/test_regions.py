@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.common.effort_of_the_search import Effort
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
@@ -44,7 +44,7 @@ def test_nothing_is_lost_and_groups_keep_k(people: int | None) -> None:
         before = work.labels.copy()
         after = anneal_regions(work, work.labels)
         assert np.array_equal(work.labels, before), "the input was changed"
-        assert np.array_equal(after, dense(after))
+        assert np.array_equal(after, renumbered(after))
         assert naive.holds(after, work.subjects, work.k)
         records = work.records
         assert loss.sse(records, after) <= loss.sse(records, before)
@@ -56,7 +56,7 @@ def test_regions_find_what_descent_does_not() -> None:
     kept = []
     for seed in range(5):
         work = random_groups(seed, 300, 7, None, grid=False)
-        work = replace(work, labels=dense(descend(work, work.labels)))
+        work = replace(work, labels=renumbered(descend(work, work.labels)))
         lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
         kept.append(lost / loss.sse(work.records, work.labels))
     assert max(kept) < 1.0

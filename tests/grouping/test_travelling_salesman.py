@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from problems import problem
 
 from trajanon._kernels.path_building import Walks, shortest_walk
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping import loss
 from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav
 from trajanon.grouping.neighbours import exact_neighbours
@@ -76,7 +76,7 @@ def test_a_chain_leads_on_to_the_nearest_centroid_and_record(
     seed: int, n: int, groups: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    records, labels = rng.normal(size=(n, 2)), dense(rng.integers(0, groups, n))
+    records, labels = rng.normal(size=(n, 2)), renumbered(rng.integers(0, groups, n))
     centroids = np.array([records[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
     outermost = 0  # of two, which are equally far from their middle
     if len(centroids) != 2:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_sliding import room, tracks_of
 
 import trajanon
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.effort_of_the_search import Effort
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.microaggregation import microaggregate
@@ -69,7 +69,7 @@ def searched(
     whose = before.subject
     problem = Problem(
         records=np.empty((len(before), 0)),
-        subjects=np.arange(len(before)) if whose is None else dense(whose),
+        subjects=np.arange(len(before)) if whose is None else renumbered(whose),
         k=k,
         random=np.random.default_rng(seed),
         budget=Effort(moves_per_record=moves),
@@ -129,7 +129,7 @@ def loses_what_it_says(trajectories: Trajectories, partition: Partition) -> bool
     assert partition.sst == pytest.approx(total, rel=1e-9)
     loss = 100 * lost / total if total else 0.0
     assert partition.information_loss == pytest.approx(loss, rel=1e-8, abs=1e-8)
-    assert np.array_equal(labels, dense(labels))
+    assert np.array_equal(labels, renumbered(labels))
     assert len(partition.centroids) == labels.max() + 1
     for group, centroid in enumerate(partition.centroids):
         members = records[labels == group]

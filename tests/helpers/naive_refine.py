@@ -10,7 +10,7 @@ from naive import group_sse, holds, squared_distance, sse
 
 from trajanon._kernels.descent_moves import Descent, send_back
 from trajanon._kernels.group_state import move
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements import blocks
 
@@ -51,11 +51,11 @@ def random_groups(seed: int, n: int, k: int, people: int | None, grid: bool) -> 
     records = rng.normal(size=(n, 2))
     if grid:
         records = records.round()
-    subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
+    subjects = np.arange(n) if people is None else renumbered(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)
-    labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
+    labels = renumbered(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not holds(labels, subjects, k):
-        labels = dense(np.maximum(labels - 1, 0))  # the first two groups become one
+        labels = renumbered(np.maximum(labels - 1, 0))  # the first two groups become one
     return grouped(records, labels, k, subjects, seed)
 
 

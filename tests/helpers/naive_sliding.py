@@ -18,7 +18,7 @@ from trajanon._kernels.annealing_moves import (
 )
 from trajanon._kernels.group_state import Groups
 from trajanon._kernels.sliding_windows import Slides
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -107,9 +107,9 @@ def random_labels(seed: int, n: int, k: int, subjects: Ints | None = None) -> In
     """Groups drawn at random that keep k; one group, if need be."""
     assert holds(np.zeros(n, np.int64), subjects, k), "k is too much for one group"
     rng = np.random.default_rng(seed)
-    labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
+    labels = renumbered(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not holds(labels, subjects, k):
-        labels = dense(np.maximum(labels - 1, 0))  # the first two groups become one
+        labels = renumbered(np.maximum(labels - 1, 0))  # the first two groups become one
     return labels
 
 

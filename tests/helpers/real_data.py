@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 
 SHARED = Path(__file__).parents[3] / "shared"
 REAL, REFERENCE = SHARED / "realdata", SHARED / "reference"
@@ -54,7 +54,7 @@ def toy(name: str) -> tuple[Floats, Ints]:
         "hospital": ["age", "height", "weight", "min_hr", "max_hr"],
     }[name]
     records = np.array([[float(row[column]) for column in columns] for row in rows])
-    return records, dense(np.array([int(row["published_group"]) for row in rows]))
+    return records, renumbered(np.array([int(row["published_group"]) for row in rows]))
 
 
 def published(table: str, dataset: str, method: str, k: int | None, statistic: str) -> float:

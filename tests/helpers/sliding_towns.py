@@ -8,7 +8,7 @@ from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import QUANTILES, neighbour_ranks
 from trajanon.grouping.refinements.descent import build_descent
@@ -77,7 +77,7 @@ def scene(
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
     near = window_neighbours(windows, start, axes, 8).astype(np.int64)
     slides = laid(windows, start, axes, near, np.float32)
-    subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
+    subjects = np.arange(n) if people is None else renumbered(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)
     labels = random_labels(seed, n, k, subjects)
     records = rows_at(slides, start)

@@ -13,7 +13,7 @@ from geopandas import GeoDataFrame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.common.errors import BadInput
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.maps import compare, html, public, save
@@ -87,7 +87,7 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
         ["People in each group", "at least 3"],
         ["Information loss", "12.3 %"],
         ["95 % of points moved by at most", "300 m"],
-        ["Lines over 100 m outside their originals", "0"],
+        ["Lines over 100 m outside the box of their originals", "0"],
         ["Originals moved by more than their length", "0"],
     ]
     assert said["drawn"] is None
@@ -109,7 +109,7 @@ def test_lines_outside_their_originals_and_hooks_are_counted() -> None:
     said = about(html(compare(original, ReleasedTrajectories(lines[LABELS]), told)))
     moved = displacement(points, lines[LABELS]).mean(axis=1)
     assert said["groups"]["outside"] == pytest.approx([500.0, 0.0, 0.0], abs=3.0)
-    assert ["Lines over 100 m outside their originals", "1"] in said["facts"]
+    assert ["Lines over 100 m outside the box of their originals", "1"] in said["facts"]
     hooks = int((moved > lengths(points)).sum())
     assert 0 < hooks <= 3
     assert ["Originals moved by more than their length", f"{hooks}"] in said["facts"]
@@ -227,7 +227,9 @@ def test_without_tiles_the_page_forbids_every_request() -> None:
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(1, 100))
 def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) -> None:
     """The worst among them; all is counted."""
-    labels = dense(np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes)))
+    labels = renumbered(
+        np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    )
     points = np.random.default_rng(1).normal(40, 0.01, (len(labels), 30, 2)).round(7)
     released = ReleasedTrajectories(means(points, labels)[labels])
     with pytest.MonkeyPatch.context() as patch:
@@ -247,8 +249,10 @@ def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) ->
         assert (said["drawn"], groups) == (None, list(range(len(sizes))))
     elif said["drawn"] is not None:
         drawn = sum(map(len, members))
-        assert said["drawn"].startswith(f"Drawn at random: {len(groups)} of {len(sizes)} groups")
-        assert ". All numbers are of" in said["drawn"]
+        assert said["drawn"] == (
+            f"Drawn: {len(groups)} of {len(sizes)} groups, always the 10 with the largest mean "
+            "displacement, others at random. All numbers are of the whole release."
+        )
         assert drawn < most + 6 or len(groups) == 10
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planted import UNTIMED
 
 import trajanon
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import Floats, renumbered
 from trajanon.common.declared_options import MethodName, RefinementName, RowsName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
@@ -75,7 +75,7 @@ def test_what_is_released_passes_the_check(
     rows: RowsName,
 ) -> None:
     rng = np.random.default_rng(seed)
-    subject = None if people is None else dense(rng.integers(0, people, n))
+    subject = None if people is None else renumbered(rng.integers(0, people, n))
     assume(n >= k and (subject is None or subject.max() + 1 >= k))
     original = Trajectories(
         rng.uniform(-spread, spread, (n, m, 2)) + where,

@@ -17,7 +17,7 @@ from shards import hours, labels_of, shards_of, write_parts
 import trajanon
 from trajanon import maps
 from trajanon._kernels.group_state import ONE_PLACE
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.trajectory_files import write_trajectories
@@ -88,9 +88,9 @@ def in_few_places(ends: Ends, rows: Ints) -> bool:
 def groups_at_random(n: int, k: int, subjects: Ints, random: np.random.Generator) -> Ints:
     """Any groups of k subjects: near ones are no more likely than others."""
     labels = random.permutation(n) // max(2 * k, 6)
-    while not naive.holds(dense(labels), subjects, k):
+    while not naive.holds(renumbered(labels), subjects, k):
         labels = labels // 2
-    return dense(labels)
+    return renumbered(labels)
 
 
 @given(
@@ -125,7 +125,7 @@ def test_mends_keep_the_promise_and_what_was_fine(
         again, _ = mend_labels(points, records, before, k, **how)
     np.testing.assert_array_equal(after, again)
     kept = after >= 0
-    assert naive.holds(dense(after[kept]), subjects[kept], k)
+    assert naive.holds(renumbered(after[kept]), subjects[kept], k)
     assert told.wide.trajectories == n - kept.sum() <= share * n
 
     def odd(labels: Ints, group: int) -> tuple[bool, bool]:
@@ -156,8 +156,8 @@ def test_the_cheapest_merger_is_taken(seed: int, sizes: list[int]) -> None:
     after, told = mend_labels(points, records, labels, 2, ends=at(places))
     assert told.one_place == GroupsInOnePlace(groups=1, left=0)
     mergers = [np.where(labels == 0, group, labels) for group in range(1, len(sizes))]
-    least = min(loss.sse(records, dense(merged)) for merged in mergers)
-    assert loss.sse(records, dense(after)) == pytest.approx(least)
+    least = min(loss.sse(records, renumbered(merged)) for merged in mergers)
+    assert loss.sse(records, renumbered(after)) == pytest.approx(least)
 
 
 def test_groups_that_lack_one_place_each_are_merged() -> None:

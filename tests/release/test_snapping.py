@@ -47,10 +47,10 @@ def streets(side: int, step: float = 100.0, seed: int | None = None) -> Network:
         tail, head, passable = tail[kept], head[kept], passable[kept]
         passable[random.random(passable.shape) < 0.15] = False
     lat, lon = at(*places.T).T
-    dear = np.ones(len(tail))
+    cost_per_metre = np.ones(len(tail))
     if seed is not None:
-        dear = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
-    return streets_of(lat, lon, tail, head, passable, dear)[0]
+        cost_per_metre = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
+    return streets_of(lat, lon, tail, head, passable, cost_per_metre)[0]
 
 
 def town(folder: Path) -> Path:

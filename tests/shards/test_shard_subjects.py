@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shards import labels_of, shards_of, walks
 
-from trajanon.common.arrays import Hashes, Ints, dense
+from trajanon.common.arrays import Hashes, Ints, renumbered
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import silent
@@ -66,7 +66,7 @@ def whose(folder: Path) -> list[int]:
     """The subject of each row, numbered in the order of their first rows."""
     subject = read_subjects(folder)[0]
     assert subject is not None
-    return [int(number) for number in dense(subject)]
+    return [int(number) for number in renumbered(subject)]
 
 
 def slowly(rows: Sequence[Row]) -> list[int]:
@@ -115,7 +115,7 @@ def test_whose_a_row_is_does_not_depend_on_the_parts(
     assert whose(many) == expected
     read = read_trajectories(one / "part-00000.parquet").subject
     assert read is not None
-    assert dense(read).tolist() == expected
+    assert renumbered(read).tolist() == expected
 
 
 @settings(max_examples=40)
@@ -147,13 +147,13 @@ def test_shards_find_the_same_people_part_by_part(
     first = data.draw(st.integers(0, len(rows) - 1))
     end = data.draw(st.integers(first + 1, len(rows)))
     with surveyed_part_by_part(parts) as (table, sampled):
-        assert dense(sampled.view(np.int64)).tolist() == dense(expected).tolist()
+        assert renumbered(sampled.view(np.int64)).tolist() == renumbered(expected).tolist()
         assert table.provenance == provenance
         people = []
         for number in range(len(table.file.parts)):
             with table.file.part(number) as part:
                 people.extend(table.people(part).person.tolist())
-        assert dense(np.array(people).view(np.int64)).tolist() == dense(expected).tolist()
+        assert renumbered(np.array(people).view(np.int64)).tolist() == renumbered(expected).tolist()
         assert table.people(table.file.between(first, end)).person.tolist() == people[first:end]
 
 

@@ -30,7 +30,7 @@ from shards import (
 )
 
 import trajanon
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
@@ -96,7 +96,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     assert ("nothing is known of their subjects" in report["notice"]) is not counted
     # What is reported is what can be computed from all rows at once.
     records = standardise(records_of(points))
-    lost = information_loss(sse(records, dense(labels)), float((records**2).sum()))
+    lost = information_loss(sse(records, renumbered(labels)), float((records**2).sum()))
     assert report["information_loss"] == pytest.approx(lost, rel=1e-9)
     centroids = np.round(group_means(records_of(points), labels), 7).reshape(-1, *points.shape[1:])
     assert report["lines"] == len(lines)
@@ -233,7 +233,7 @@ def test_each_shard_has_k_subjects_also_of_rows_that_are_not_sampled(
     shard = np.searchsorted(cuts, rows.key, side="right")
     if len(cuts):
         assert len(np.unique(shard)) == len(cuts) + 1
-        assert subjects_per_group(shard, dense(rows.person.astype(np.int64))).min() >= k
+        assert subjects_per_group(shard, renumbered(rows.person.astype(np.int64))).min() >= k
 
 
 def rows_at(key: Ints, person: Ints) -> PlacedRows:

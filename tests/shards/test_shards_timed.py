@@ -20,7 +20,7 @@ from naive_sliding import town
 from shards import hours, labels_of, out_of, released_with_times, shards_of, walks, write_parts
 
 import trajanon
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import Floats, renumbered
 from trajanon.common.declared_options import ReleaseSettings, RowsName
 from trajanon.common.errors import BadInput
 from trajanon.data import sample
@@ -67,7 +67,7 @@ def test_every_group_bears_its_mean_times(
     how: dict[str, Any] = {"rows": way, "effort": "fast", **asked}
     with shards_of(rows):
         report = anonymize_parts(str(source), str(folder / "out"), k, **how)
-    labels = dense(labels_of(folder / "out"))
+    labels = renumbered(labels_of(folder / "out"))
     assert len(labels) == n
     assert subjects_per_group(labels, subject).min() >= k
 

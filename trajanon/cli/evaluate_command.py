@@ -134,14 +134,14 @@ def _evaluated(
     ``ks`` are of the curve; None takes a few where that takes seconds.
     """
     from trajanon.evaluation.evaluation import evaluate as evaluate_in_memory
-    from trajanon.evaluation.large_folders import ROWS, evaluate_large
+    from trajanon.evaluation.large_folders import SAMPLED_ORIGINALS, evaluate_large
     from trajanon.release.originals import can_be_read_by_part
     from trajanon.release.report_files import read_report
 
     report = read_report(released)
     findings = trajanon.check(released, report.k)
     needs_all_rows = ks is not None or holdout or network_around is not None
-    are_large_folders = originals.is_dir() and released.is_dir() and report.n > ROWS
+    are_large_folders = originals.is_dir() and released.is_dir() and report.n > SAMPLED_ORIGINALS
     if not needs_all_rows and are_large_folders and can_be_read_by_part(report):
         return evaluate_large(
             originals,

@@ -29,10 +29,10 @@ class DataFrame(Protocol):
         """The columns, or their names."""
 
 
-def dense(labels: Column) -> Ints:
+def renumbered(labels: Column) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
-    >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
+    >>> renumbered(np.array([7, 7, 3, 9, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
     if len(labels) and labels.dtype.kind == "i":
@@ -40,15 +40,16 @@ def dense(labels: Column) -> Ints:
         value_count = int(labels.max()) - lowest + 1
         # Whole numbers that lie close together are counted: to sort them takes seven times as long.
         if value_count <= 2 * len(labels):
-            # In 64 bits, as a difference may leave fewer.
-            return _dense_of_range(np.subtract(labels, lowest, dtype=np.int64), value_count)
+            # In 64 bits, as a difference of fewer may leave them.
+            labels_from_0 = np.subtract(labels, lowest, dtype=np.int64)
+            return _renumbered_of_range(labels_from_0, value_count)
 
     import pandas as pd  # tables without names do not wait for it
 
     return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
 
 
-def _dense_of_range(labels: Ints, value_count: int) -> Ints:
+def _renumbered_of_range(labels: Ints, value_count: int) -> Ints:
     """Renumber labels of 0..value_count-1 in the order in which they first appear."""
     first_place = np.full(value_count, len(labels))
     # Assigned from the last place to the first: of several places of a label, the first stays.
@@ -68,13 +69,13 @@ def numbers_by_appearance(names: Iterable[Name], known: dict[Name, int]) -> Ints
     return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
 
 
-def places_of_spans(begin: Ints | int, size: Ints) -> Ints:
-    """List the places begin, begin + 1, ... of each span, one span after another.
+def indices_of_spans(begin: Ints | int, size: Ints) -> Ints:
+    """List the indices begin, begin + 1, ... of each span, one span after another.
 
-    >>> places_of_spans(np.array([5, 20]), np.array([3, 2])).tolist()
+    >>> indices_of_spans(np.array([5, 20]), np.array([3, 2])).tolist()
     [5, 6, 7, 20, 21]
-    >>> places_of_spans(0, np.array([3, 2])).tolist()  # the place of each in its span
+    >>> indices_of_spans(0, np.array([3, 2])).tolist()  # of each in its span
     [0, 1, 2, 0, 1]
     """
-    places_before = np.cumsum(size) - size
-    return np.asarray(np.repeat(begin - places_before, size) + np.arange(size.sum()))
+    listed_before = np.cumsum(size) - size
+    return np.asarray(np.repeat(begin - listed_before, size) + np.arange(size.sum()))

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Bools, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.evaluation.attacks.end_or_hour import departures_told, ends_told
@@ -189,7 +189,7 @@ def _published(
         lines=release.points[first],
         labels=labels,
         k=max(int(copies.min()), 2),  # no k is known: the fewest rows of a line
-        subjects=None if members.subject is None else dense(members.subject),
+        subjects=None if members.subject is None else renumbered(members.subject),
         times=None if times is None else seconds,
         line_times=None if times is None else times[first],
         cycle=cycle,

@@ -7,7 +7,7 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import Settings, settings_from
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.all_attacks import attacks
@@ -265,7 +265,7 @@ def patient_attacks(
     movement = movement_of(report, seen)
     habits = other_trips(seen, seed=seed)
     if seen.subjects is None and tracks is not None:
-        seen = replace(seen, subjects=dense(tracks.recording_of))
+        seen = replace(seen, subjects=renumbered(tracks.recording_of))
     if len(seen.points) > MOST_SEARCHED:
         seen, rows, lines = _whole_groups_near_a_line(seen, seed)
         tracks = None if tracks is None else tracks.take(rows)

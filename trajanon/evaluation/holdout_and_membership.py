@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.errors import TooFewSubjects
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.end_or_hour import NEAR_END, departures_told, ends_told
@@ -155,9 +155,9 @@ def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools
     Subjects are numbered from 0 on.
     """
     if trajectories.subject is not None:
-        subjects = dense(trajectories.subject)
+        subjects = renumbered(trajectories.subject)
     elif trajectories.tracks is not None:
-        subjects = dense(trajectories.tracks.run)
+        subjects = renumbered(trajectories.tracks.run)
     else:
         subjects = np.arange(len(trajectories))
 

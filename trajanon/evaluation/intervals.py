@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.number_text import percent
 from trajanon.evaluation.page.templates import words
 
@@ -99,7 +99,7 @@ def variance_of_mean(values: Floats, clusters: Ints) -> float:
 
     With a single cluster it is not known: 0, as the one sum is.
     """
-    sums = np.bincount(dense(clusters), values - values.mean())
+    sums = np.bincount(renumbered(clusters), values - values.mean())
     return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.next_trip import Followed, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import TRIED
+from trajanon.evaluation.attacks.tracks_the_adversary_holds import TARGETS_TRIED
 from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
@@ -41,8 +41,11 @@ from trajanon.trajectories.trajectories import (
     joined_trajectories,
 )
 
-ROWS = 50_000
-"""Originals in the sample, about: rows of their folder. Larger folders are sampled."""
+SAMPLED_ORIGINALS = 50_000
+"""Folders with more originals are sampled, down to about so many.
+
+As many are read again for the guesses by other trips: all those of some people.
+"""
 
 PLACES = 10
 """Places that are drawn: the lines around them are in the sample."""
@@ -67,18 +70,19 @@ def evaluate_large(
     # Of these, `ends`, `run` and `released` are of all originals, `line` and `own_row` of those
     # that are in the release.
     ends = rows.ends.take(rows.released)  # the first and last point of each
-    seen = _ends_seen(ends, lines, rows, report.k)
-    subjects = seen.subjects
+    ends_published = _ends_published(ends, lines, rows, report.k)
+    subjects = ends_published.subjects
     read_rows = partial(_read_rows, originals, released, report, rows)
 
     random = np.random.default_rng(0)
-    is_sampled = lines_near_places(lines.middles, seen.group_sizes, random)[rows.line]
+    is_sampled = lines_near_places(lines.middles, ends_published.group_sizes, random)[rows.line]
     sample = read_rows(is_sampled)
-    habits = _habits_of_people(seen, report, read_rows, random)
-    followed = people_followed(seen, departure_days(ends))
-    drives = {}  # how many people are left on all lines of a drive
+    guesses_by_other_trips = _guesses_by_other_trips(ends_published, report, read_rows, random)
+    followed = people_followed(ends_published, departure_days(ends))
+    drives_left_few = {}
     if rows.run is not None:
-        drives = drives_left(seen.labels, rows.run[rows.released], subjects, report.k)
+        run = rows.run[rows.released]
+        drives_left_few = drives_left(ends_published.labels, run, subjects, report.k)
 
     evaluation = measured(sample, report, seed=0, progress=progress)
     return replace(
@@ -87,22 +91,24 @@ def evaluate_large(
         area=box_of(lines.corners),
         trajectories=len(ends),
         subjects=None if subjects is None else int(subjects.max()) + 1,
-        sizes=seen.group_sizes,
-        rows=seen.row_counts,
-        violations=violations(seen, report.k),
+        sizes=ends_published.group_sizes,
+        rows=ends_published.row_counts,
+        violations=violations(ends_published, report.k),
         problems=findings.problems,
         period=months(ends.times),
         loss=report.information_loss,
         most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
-        habits=habits,
-        chained=drives,
-        followed=_with_steps(followed, evaluation.followed),
+        habits=guesses_by_other_trips,
+        chained=drives_left_few,
+        followed=_of_all_but_steps(followed, evaluation.followed),
         publisher=publisher,
         sample=len(sample.labels),
     )
 
 
-def _ends_seen(ends: Trajectories, lines: LineSummaries, rows: RowsOnLines, k: int) -> Published:
+def _ends_published(
+    ends: Trajectories, lines: LineSummaries, rows: RowsOnLines, k: int
+) -> Published:
     """Return the lines and the originals behind them, of each the two ends alone.
 
     They are enough for all that is counted.
@@ -112,39 +118,45 @@ def _ends_seen(ends: Trajectories, lines: LineSummaries, rows: RowsOnLines, k: i
         lines=lines.ends,
         labels=rows.line,
         k=k,
-        subjects=None if ends.subject is None else dense(ends.subject),
+        subjects=None if ends.subject is None else renumbered(ends.subject),
         unit=ends.unit,
         own_row=rows.own_row,
     )
 
 
 def lines_near_places(middles: Floats, group_sizes: Ints, random: np.random.Generator) -> Bools:
-    """Mark the lines nearest to lines that are drawn, with about `ROWS` originals in all, (g,).
+    """Mark the lines nearest to lines that are drawn, with about `SAMPLED_ORIGINALS` in all, (g,).
 
     A line that is drawn is always in, however many originals it has.
     """
     is_near = np.zeros(len(middles), dtype=np.bool_)
     for drawn in random.choice(len(middles), min(PLACES, len(middles)), replace=False).tolist():
-        most_rows = max(ROWS // PLACES, int(group_sizes[drawn]))
+        most_rows = max(SAMPLED_ORIGINALS // PLACES, int(group_sizes[drawn]))
         is_near[lines_near(middles, drawn, group_sizes, most_rows)] = True
     return is_near
 
 
-def _habits_of_people(
-    seen: Published,
+def _guesses_by_other_trips(
+    ends_published: Published,
     report: Report,
     read_rows: Callable[[Bools], Matched],
     random: np.random.Generator,
 ) -> Guessed | None:
-    """Guess trips by others of the same person, of people who are drawn from those with several."""
-    # As many of them, in the order in which they are drawn, as have `ROWS` originals together.
-    rows_of_person = np.bincount(seen.owners)
+    """Guess trips by others of the same person, of people who are drawn from those with several.
+
+    None if nobody has several.
+    """
+    rows_of_person = np.bincount(ends_published.owners)
     several = np.flatnonzero(rows_of_person > 1)
-    drawn = random.permutation(several)[:TRIED]
-    is_drawn = np.isin(seen.owners, drawn[np.cumsum(rows_of_person[drawn]) <= ROWS])
-    if not is_drawn.any():
+    if not len(several):
         return None
-    return other_trips(published(read_rows(is_drawn), report))
+
+    # All rows of a person are read, or none: whoever has too many is left out, but not the person
+    # with the fewest. The others are taken, in the order in which they are drawn, up to the limit.
+    most_rows = max(SAMPLED_ORIGINALS, int(rows_of_person[several].min()))
+    drawn = random.permutation(several[rows_of_person[several] <= most_rows])[:TARGETS_TRIED]
+    chosen = drawn[np.cumsum(rows_of_person[drawn]) <= most_rows]
+    return other_trips(published(read_rows(np.isin(ends_published.owners, chosen)), report))
 
 
 def _read_rows(
@@ -191,10 +203,12 @@ def _read_lines(released: Path, line_numbers: Ints) -> ReleasedTrajectories:
     return replace(joined_trajectories(wanted), provenance=wanted[0].provenance)
 
 
-def _with_steps(followed: Followed | None, of_sample: Followed | None) -> Followed | None:
-    """Join what all lines of a person show together, of all rows, to the steps from line to line.
+def _of_all_but_steps(followed: Followed | None, of_sample: Followed | None) -> Followed | None:
+    """Join what was counted of all rows to the steps from line to line, which are of the sample.
 
-    The steps, their ranks and the number of lines are of the sample.
+    Of all rows are the counts of people and days that leave few (`left`), and of people whose first
+    and second place is found (`place`, `second`). Of the sample are the steps, how the next line
+    ranks in each (`found`), and the number of lines among which it does.
     """
     if followed is None or of_sample is None:
         return followed

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.evaluation.intervals import Estimate, estimated
 from trajanon.trajectories.geodesy import cells
 
@@ -60,7 +60,7 @@ def flow_error(before: Ints, after: Ints) -> Estimate:
     Counted are trips with the same pair of numbers. For the interval, places of origin are drawn.
     """
     counts = flow_counts(before, after)
-    origin = dense(counts.flow[:, 0])
+    origin = renumbered(counts.flow[:, 0])
     different = np.bincount(origin, np.abs(counts.before - counts.after)).astype(np.float64)
     trips = np.bincount(origin, counts.before + counts.after).astype(np.float64)
 

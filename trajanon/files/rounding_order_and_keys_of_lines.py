@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.trajectories.trajectories import TrajectoryRows
 
 DIGITS = 5
@@ -47,7 +47,7 @@ def numbers_of(lines: Floats, times: Floats | None) -> Floats:
 def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
     """Number lines, (n, m, 2), with times (n, m), from 0 as they appear; equal ones alike."""
     rows = lines if times is None else np.dstack([lines, times])
-    return dense(np.array([row.tobytes() for row in rows], dtype=object))
+    return renumbered(np.array([row.tobytes() for row in rows], dtype=object))
 
 
 def line_keys(points: Floats, times: Floats | None = None) -> Ints:

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import LEAST_K, whole_number
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.common.number_text import UNITS, number_of
@@ -48,7 +48,7 @@ def check_enough(
         if subject_count == 1:
             way_out = "add subjects"
             if unit != "record":
-                way_out += "; of one person's tracks, trajanon trim cuts home and work"
+                way_out += "; trajanon trim cuts out where one person's tracks begin and end"
         raise TooFewSubjects(
             f"the {records} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; {way_out}{_advice_on(nameless)}"
@@ -69,7 +69,7 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     """Count the different subjects in each group, shape (g,)."""
     # Each pair of group and subject as one number: rows of two are sorted ten times as slowly. It
     # fits into 64 bits if subjects are numbered from 0.
-    subjects = dense(subjects)
+    subjects = renumbered(subjects)
     factor = int(subjects.max(initial=0)) + 1
     pairs = np.sort(labels * factor + subjects)
     is_new_pair = np.diff(pairs, prepend=-1) > 0
@@ -103,8 +103,8 @@ def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
         return np.asarray(1.0 / np.bincount(labels)[labels])
 
     # Of each record: a number for its person in its group, and how many records share that number.
-    people = dense(subjects)
-    person_in_group = dense(labels * (people.max(initial=0) + 1) + people)
+    people = renumbered(subjects)
+    person_in_group = renumbered(labels * (people.max(initial=0) + 1) + people)
     records_of_person = np.bincount(person_in_group)[person_in_group]
 
     people_in_group = subjects_per_group(labels, people)[labels]

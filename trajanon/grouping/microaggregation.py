@@ -11,7 +11,7 @@ from typing import SupportsIndex, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.declared_options import settings_from, takes_settings
 from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
@@ -192,7 +192,7 @@ def find_groups(problem: Problem) -> tuple[Ints, bool]:
     settings = problem.settings
     log = problem.log
 
-    labels = dense(METHODS[settings.method](problem))
+    labels = renumbered(METHODS[settings.method](problem))
     log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
 
     stopped = False
@@ -200,19 +200,19 @@ def find_groups(problem: Problem) -> tuple[Ints, bool]:
         if problem.ends is not None:
             # The moves of a refinement keep the places that a group has, and find no missing ones.
             # The groups of the method may lack places, so the log shall not choose them any more.
-            labels = dense(merge_groups_lacking_places(problem.records, labels, problem.ends))
+            labels = renumbered(merge_groups_lacking_places(problem.records, labels, problem.ends))
             log.forget_best()
         try:
             labels = REFINEMENTS[settings.refine](problem, labels)
             if settings.refine != "anneal":
-                log.end_step(settings.refine, dense(labels))
+                log.end_step(settings.refine, renumbered(labels))
         except KeyboardInterrupt:
             stopped = True
             log.end_step("Ctrl-C", log.best)
 
     # A refinement that was ended, or came to a worse partition, has met a better one before.
     if log.best is not None:
-        labels = dense(log.best)
+        labels = renumbered(log.best)
 
     check_kept(labels, problem.subjects, problem.k, settings.method)
     return labels, stopped

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Floats, Metres, dense
+from trajanon.common.arrays import Floats, Metres, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UnitName
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys
@@ -58,7 +58,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     # Groups with equal lines and times are on one line.
     times_of_groups = groups.released_times
     key_of_group = line_keys(groups.released_lines, times_of_groups)
-    line_of_group = dense(key_of_group)
+    line_of_group = renumbered(key_of_group)
     group_of_line = np.unique(line_of_group, return_index=True)[1]  # the first one
     lines = groups.released_lines[group_of_line]
     times = None if times_of_groups is None else times_of_groups[group_of_line]

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
 from trajanon.grouping.group_means import group_means, members_of_groups
 from trajanon.grouping.k_promise import check_kept
@@ -61,7 +61,7 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
             released = replace(released, tracks=windows)
 
     # The loss is of coordinates alone, also where the search compared departures.
-    after = measured(released.records, dense(labels[is_released]), "mending", since)
+    after = measured(released.records, renumbered(labels[is_released]), "mending", since)
     after = replace(
         after,
         path_length=before.path_length,
@@ -101,10 +101,10 @@ def mend_labels(
         wide = groups.counted_after_mergers(labels, wide)
         in_one_place = GroupsInOnePlace(
             groups=len(ends.groups_lacking_places(group)),
-            left=len(ends.groups_lacking_places(dense(merged))),
+            left=len(ends.groups_lacking_places(renumbered(merged))),
         )
 
-    check_kept(dense(labels[rows]), people[rows], k, "mending")
+    check_kept(renumbered(labels[rows]), people[rows], k, "mending")
     return labels, Mended(wide, in_one_place)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress
@@ -74,7 +74,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
     stopped = False
     columns, weights = search_columns(trajectories, plan.timing)  # (n, p) and (p,)
     records = standardise(columns, weights)
-    person = dense(trajectories.subject)
+    person = renumbered(trajectories.subject)
     ends = plan.ends_of(trajectories)
 
     def searched_labels(rows: Ints) -> Ints:
@@ -118,4 +118,4 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
 
     # In the order of the table, by which all rows are reported.
     order = np.argsort(rows)
-    return OneEach(rows[order], dense(labels[order]), stopped, since)
+    return OneEach(rows[order], renumbered(labels[order]), stopped, since)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.number_text import number_of
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.lines_of_groups import TrajectoryGroups
@@ -69,8 +69,8 @@ def left_on(owners: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
     # The product counts, for each owner and subject, the lines of the owner that the subject is on.
     # Owners on one line are left out. If the last lines are theirs alone, the matrix lacks them.
     of_several = np.repeat(is_on_several, lines_of_owner)
-    owner_on_line = _incidence(dense(owner[of_several]), line[of_several])
-    subject_on_line = _incidence(labels, dense(subjects))
+    owner_on_line = _incidence(renumbered(owner[of_several]), line[of_several])
+    subject_on_line = _incidence(labels, renumbered(subjects))
     owner_on_line.resize(owner_on_line.shape[0], subject_on_line.shape[0])
     shared_lines = (owner_on_line @ subject_on_line).tocoo()
 
@@ -122,7 +122,7 @@ def drives_and_people_followed(
     subjects = trajectories.subject
 
     # Several groups may have equal lines: nobody can tell these groups apart in the release.
-    line_of_group = dense(line_keys(groups.released_lines, groups.released_times))
+    line_of_group = renumbered(line_keys(groups.released_lines, groups.released_times))
     line_of_trajectory = line_of_group[groups.partition.labels]
 
     drives = {}

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.atomic_output import replacing
 from trajanon.common.declared_options import RowsName
 from trajanon.common.errors import BadInput
@@ -322,7 +322,7 @@ def own_rows(way: RowsName, lines: Ints, subjects: Ints | None) -> tuple[Bools, 
     has_row = np.ones(len(lines), dtype=np.bool_)
     if subjects is not None:
         # There are at most n subjects, so that each pair of line and subject has its own number.
-        line_and_subject = lines * len(lines) + dense(subjects)
+        line_and_subject = lines * len(lines) + renumbered(subjects)
         first_of_pair = np.unique(line_and_subject, return_index=True)[1]
         has_row[:] = False
         has_row[first_of_pair] = True

@@ -12,7 +12,7 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import fetched, is_url
@@ -243,8 +243,8 @@ def check_folders(
     )
     if on_lines.ends.subject is None:
         raise BadInput(_NO_SUBJECTS)
-    subjects = dense(on_lines.ends.subject[on_lines.released])
-    problems = [*findings.problems, *_too_few_people(dense(on_lines.line), subjects, k)]
+    subjects = renumbered(on_lines.ends.subject[on_lines.released])
+    problems = [*findings.problems, *_too_few_people(renumbered(on_lines.line), subjects, k)]
     source = on_lines.ends.origin.source
     return replace(findings, problems=problems, answered=counted_in(source)), source.unnamed
 
@@ -259,7 +259,7 @@ def _problems_for_holder(
     """Count the subjects on each line of a release, and compare it with earlier ones."""
     if trajectories.subject is None:
         raise BadInput(_NO_SUBJECTS)
-    subjects = dense(trajectories.subject)
+    subjects = renumbered(trajectories.subject)
     lines = _lines_for_holder(path, release, trajectories)
     is_released = lines.labels >= 0
     problems = _too_few_people(lines.labels[is_released], subjects[is_released], k)

@@ -27,7 +27,7 @@ from trajanon._kernels.road_matching import (
     room_for,
     trace_ways,
 )
-from trajanon.common.arrays import Bools, Floats, Ints, places_of_spans
+from trajanon.common.arrays import Bools, Floats, Ints, indices_of_spans
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.rounding_order_and_keys_of_lines import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
@@ -73,13 +73,14 @@ class RoadsToFollow(NamedTuple):
 
 
 def streets_of(
-    lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
+    lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, cost_per_metre: Floats
 ) -> tuple[Network, Ints]:
     """Chain segments, (s,), between nodes, (v,), to a network of streets.
 
     Nodes are in degrees; tail and head are the nodes of a segment. It is passable, (s, 2), from
     tail to head, from head to tail, or both ways. Where ways are chosen, each metre of it counts
-    for ``dear`` metres. Return the network, and which of these segments each of its own is, (s,).
+    for ``cost_per_metre`` metres. Return the network, and which of these segments each of its own
+    is, (s,).
     """
     from pyproj import Geod
 
@@ -95,7 +96,7 @@ def streets_of(
     before -= before[first][street]
 
     # Metres of each street as they count where ways are chosen.
-    dear_metres = np.add.reduceat(dear[order] * length, first)
+    cost = np.add.reduceat(cost_per_metre[order] * length, first)
 
     street_ends = np.stack([begins[first], ends[last]], axis=1)
     is_open = passable[order[first]]
@@ -117,7 +118,7 @@ def streets_of(
         street=street,
         ends=street_ends,
         street_length=street_length,
-        cost_per_metre=dear_metres / np.maximum(street_length, 1e-9),  # a street may have no length
+        cost_per_metre=cost / np.maximum(street_length, 1e-9),  # a street may have no length
         may_go=is_open,
         first=np.searchsorted(begin_node[by_begin], np.arange(len(lat) + 1)),
         leaving=state[by_begin],
@@ -261,7 +262,7 @@ def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Match
     pair = np.flatnonzero(is_nearest & (metres <= matching.reach))
     pair = pair[np.lexsort((segment[pair], metres[pair], point[pair]))]
     places_of_point = np.bincount(point[pair], minlength=len(lat))
-    rank = places_of_spans(0, places_of_point)
+    rank = indices_of_spans(0, places_of_point)
     is_tried = rank < matching.streets
     pair = pair[is_tried]
     rank = rank[is_tried]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping.group_means import group_means
 from trajanon.release.report import WorstGroups
 from trajanon.trajectories.distances import displacement, lengths
@@ -15,7 +15,7 @@ def leave_out_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, W
     ones that takes away. At least one group stays.
     """
     rows = np.flatnonzero(labels >= 0)
-    group = dense(labels[rows])
+    group = renumbered(labels[rows])
     # Metres of each trajectory from the mean of its group, (n,).
     means = group_means(points[rows].reshape(len(rows), -1), group)
     away = displacement(points[rows], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)

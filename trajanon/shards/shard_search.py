@@ -10,7 +10,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
@@ -115,7 +115,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
     )
     trajectories = Trajectories(
         points,
-        dense(person) if table.knows_people else None,
+        renumbered(person) if table.knows_people else None,
         provenance=table.provenance,
         tracks=tracks,
         times=times,
@@ -216,7 +216,7 @@ def _write_lines(
     """
     times = groups.released_times
     keys = line_keys(groups.released_lines, times)
-    line_of_group = dense(keys)
+    line_of_group = renumbered(keys)
     group_of_line = np.unique(line_of_group, return_index=True)[1]  # the first one
 
     released = np.flatnonzero(~groups.left_out)

@@ -11,7 +11,7 @@ from math import comb, exp, prod
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Bools, Ints, renumbered
 from trajanon.tables.cell_numbers_and_missing import Cells
 
 _MOST_CELLS = 30_000_000  # rows times sets of columns that are searched; takes some seconds
@@ -188,7 +188,7 @@ def _minimal_sets(
         # numbers stay small.
         together = codes[columns[0]]
         for column in columns[1:]:
-            together = dense(together * (int(codes[column].max()) + 1) + codes[column])
+            together = renumbered(together * (int(codes[column].max()) + 1) + codes[column])
         is_unique[columns] = (np.bincount(together)[together] == 1)[candidates]
 
         unique_in_narrower = np.any([is_unique[subset] for subset in narrower], axis=0)

@@ -7,7 +7,7 @@ is lost by that. A missing value is NaN in records, (n, p), and 0 in standardise
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.tables.averages import columns_of
 
@@ -95,7 +95,7 @@ def regroup_for_missing_values(
                 moves += groups.move(np.array([row]), near)
         if not moves:
             break
-    return dense(groups.labels)
+    return renumbered(groups.labels)
 
 
 class _Groups:

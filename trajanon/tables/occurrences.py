@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Ints, dense, numbers_by_appearance, places_of_spans
+from trajanon.common.arrays import Bools, Ints, indices_of_spans, numbers_by_appearance, renumbered
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers_and_missing import Cells, is_missing, read_numbers
 
@@ -77,7 +77,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
     # persons[borders[c] : borders[c + 1]]. A pair of them is one number, combination * n + person,
     # as there are at most n persons, who are numbered from 0.
     n = len(of_row)
-    person = np.arange(n) if people is None else dense(people)
+    person = np.arange(n) if people is None else renumbered(people)
     pairs = np.unique(of_row * n + person)
     persons = pairs % n
     borders = np.searchsorted(pairs // n, np.arange(len(codes) + 1))
@@ -98,7 +98,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
             both_hold = (column[combination] >= 0) & (column[fitting] >= 0)
             holders = fitting[both_hold]
             counts = person_counts[holders]
-            holding_persons = persons[places_of_spans(borders[holders], counts)]
+            holding_persons = persons[indices_of_spans(borders[holders], counts)]
 
             pairs = np.unique(np.repeat(combination[both_hold], counts) * n + holding_persons)
             counted, different = np.unique(pairs // n, return_counts=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.arrays import DataFrame, Floats, Ints, dense
+from trajanon.common.arrays import DataFrame, Floats, Ints, renumbered
 from trajanon.common.declared_options import HEAVIEST, MissingName, settings_from, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
@@ -270,7 +270,7 @@ def microaggregate_table(
 
     # Who is behind each row; without subjects each row is a person's.
     people = None if subject is None else numbered(read.cells(subject), exact=subjects_exact)
-    person = np.arange(int(read.used_rows.sum())) if people is None else dense(people.number)
+    person = np.arange(int(read.used_rows.sum())) if people is None else renumbered(people.number)
     units = units_of(read.records, person, read.survey_weights, per_subject)
 
     column_importance = None if importance is None else _importance_of(importance, read)

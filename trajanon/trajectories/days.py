@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense, places_of_spans
+from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
 from trajanon.trajectories.clock_and_time_zones import local_days
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -22,7 +22,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
     departures = trips.times[timed, 0]
 
     # Subjects are numbered by who comes first: the order of days must not follow from their names.
-    day_of_timed = day_numbers(dense(trips.subject)[timed], local_days(departures, timezone))
+    day_of_timed = day_numbers(renumbered(trips.subject)[timed], local_days(departures, timezone))
     is_short_enough = np.bincount(day_of_timed) <= most
 
     # Trips of days that are not too long, by day and departure: their rows, their days, which are
@@ -32,7 +32,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
     row = timed[order]
     day = (np.cumsum(is_short_enough) - 1)[day_of_timed[order]]
     trips_in_day = np.bincount(day)
-    place = places_of_spans(0, trips_in_day)
+    place = indices_of_spans(0, trips_in_day)
 
     points = np.full((len(trips_in_day), most, m, 2), np.nan)
     times = np.full(points.shape[:3], np.nan)

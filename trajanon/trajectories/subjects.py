@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trajanon.common.arrays import Bools, Column, Ints, dense
+from trajanon.common.arrays import Bools, Column, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.trajectories.person_names import key_of, names_merged, text_of_subject
@@ -78,7 +78,7 @@ def numbered(
     column = column_of(values)
     # Signed whole numbers have no missing values, and one spelling each.
     if column.dtype.kind == "i":
-        return Numbered(dense(column), np.zeros(len(column), dtype=np.bool_), Merged())
+        return Numbered(renumbered(column), np.zeros(len(column), dtype=np.bool_), Merged())
 
     import pandas as pd  # tables without subjects do not wait for it
 
@@ -159,9 +159,11 @@ def identities(
     is_nameless = subject_of_trace[trace_of_row] < 0
     nameless = len(np.unique(trace_of_row[is_nameless]))
     if not len(named_rows):  # nobody has a name: each trace is a subject
-        return Identities(dense(trace_of_row), trace_number, Nameless(nameless, nameless), merged)
+        return Identities(
+            renumbered(trace_of_row), trace_number, Nameless(nameless, nameless), merged
+        )
 
     # A row without a name is of the subject of its trace. All traces without any are one's.
     number = np.where(missing & ~is_nameless, subject_of_trace[trace_of_row], number)
     subjects = min(nameless, 1)
-    return Identities(dense(number), trace_number, Nameless(nameless, subjects), merged)
+    return Identities(renumbered(number), trace_number, Nameless(nameless, subjects), merged)

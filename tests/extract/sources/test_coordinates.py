@@ -148,6 +148,10 @@ def test_times_are_no_numbers(zone: str | None) -> None:
     assert np.isnan(numbers(moments - moments[0])).all()
 
 
+def test_whole_numbers_beyond_64_bits_are_read() -> None:
+    assert numbers(pd.Series([2**70, 1], dtype=object)).tolist() == [2.0**70, 1.0]
+
+
 def test_two_numbers_without_a_known_order_are_refused(tmp_path: Path) -> None:
     path = csv(tmp_path, 'id,position\na,"48.25,16.5"\n')
     with pytest.raises(BadInput, match=r"does not say their order: name the column lat,lon or lo"):

@@ -135,7 +135,7 @@ def test_segments_do_not_depend_on_the_chunks(
         singly = [
             [gpx.degrees([lat])[0] for lat, _, _ in points],
             [gpx.degrees([lon])[0] for _, lon, _ in points],
-            [timestamps.moments([time])[0] for _, _, time in points],
+            [timestamps.seconds_of_iso_texts([time])[0] for _, _, time in points],
         ]
         for one, alone in zip(_columns(segment), singly, strict=True):
             np.testing.assert_array_equal(one, alone)

@@ -12,7 +12,7 @@ from pricings import peoples, seeds, set_limit, several
 from problems import problem
 from real_data import reference
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import best_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
@@ -56,7 +56,7 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     labels = best_groups(*args)
     assert np.array_equal(groups.labels, before), "the input was changed"
     assert labels.shape == (n,)
-    assert np.array_equal(labels, dense(labels))
+    assert np.array_equal(labels, renumbered(labels))
     assert naive.holds(labels, groups.subjects, groups.k)
     assert naive.sse(records, labels) <= naive.sse(records, before) + 1e-9
     assert np.array_equal(labels, best_groups(*args)), "it does not repeat itself"
@@ -111,5 +111,5 @@ def test_a_tenth_at_a_time_loses_about_what_was_published() -> None:
             within = best_groups(records[part], 5, np.arange(len(part)), labels[part])
             parted[part] = part[0] * n + within
             part = part[:0]
-    il = loss.information_loss(loss.sse(records, dense(parted)), float((records**2).sum()))
+    il = loss.information_loss(loss.sse(records, renumbered(parted)), float((records**2).sum()))
     assert il < 20.47 + 0.1

@@ -8,7 +8,7 @@ from pricings import different, peoples, random_pricing, seeds, set_limit
 from problems import problem
 from real_data import reference
 
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import generate
 from trajanon.grouping.bound.master import Master
@@ -26,7 +26,7 @@ RELAXED, BEST_SEEN = 4.646, 4.668
 def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool, steady: bool) -> None:
     groups = random_groups(seed, m, k, None, grid)
     pricing = pricing_problem(groups.records, groups.k, groups.subjects)
-    master = Master(pricing.squares, dense(groups.labels))
+    master = Master(pricing.squares, renumbered(groups.labels))
     together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
     begun = np.random.default_rng(seed).exponential(1.0, m)
     pricing = pricing._replace(prices=begun)

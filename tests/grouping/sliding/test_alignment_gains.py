@@ -23,7 +23,7 @@ from naive_sliding import (
 from real_data import REAL, needs_real_data
 
 import trajanon
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import renumbered
 from trajanon.common.declared_options import RefinementName
 from trajanon.extract import extract
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
@@ -83,7 +83,7 @@ def test_no_single_slide_gains_in_the_end(regroup: bool, people: int | None) -> 
     def test(seed: int, n: int, k: int) -> None:
         before = town(seed, n, 3, people=people)
         tracks, whose = tracks_of(before), before.subject
-        own = np.arange(n) if whose is None else dense(whose)
+        own = np.arange(n) if whose is None else renumbered(whose)
         k = min(k, int(own.max()) + 1)
         labels = random_labels(seed, n, k, own)
         log = searched(before, labels, k, seed=seed, regroup=regroup)

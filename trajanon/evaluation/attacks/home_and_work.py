@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.evaluation.attacks.published_lines import Published
 
 PLACE = 200.0
@@ -31,7 +31,7 @@ def places_found(published: Published) -> tuple[Place, Place]:
     second one.
     """
     ends = _ends_in_metres(published, published.points)
-    person = np.tile(dense(published.owners), 2)
+    person = np.tile(renumbered(published.owners), 2)
     line_ends = _ends_in_metres(published, published.lines)
     # Of each trip the first point of its line and, g places on, the last one: (2 n, 2), as `ends`.
     labels = published.labels

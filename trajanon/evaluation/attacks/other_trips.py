@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.number_text import UNITS
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.published_lines import Published
@@ -21,7 +21,7 @@ def other_trips(published: Published, *, seed: int = 0) -> Guessed | None:
     trip is near the line, and less than half as far from another one as from the line. None if
     nobody has several.
     """
-    person = dense(published.owners)
+    person = renumbered(published.owners)
     several = np.flatnonzero(np.bincount(person)[person] > 1)
     if not len(several):
         return None

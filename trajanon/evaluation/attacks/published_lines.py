@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.release.originals import Matched
 from trajanon.release.report import Report
@@ -148,7 +148,7 @@ def published(matched: Matched, report: Report) -> Published:
         lines=matched.lines,
         labels=matched.labels,
         k=report.k,
-        subjects=None if originals.subject is None else dense(originals.subject),
+        subjects=None if originals.subject is None else renumbered(originals.subject),
         unit=originals.unit,
         own_row=matched.own_row,
         steps=people_steps(originals, matched.labels),

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.grouping.group_means import members_of_groups
 from trajanon.grouping.k_promise import subjects_per_group
 
-TRIED = 200
+TARGETS_TRIED = 200
 """Targets that are attacked, drawn at random; all if there are fewer."""
 
 
@@ -64,7 +64,7 @@ class KnownTracks:
         self.labels = published.labels
         self.owners = published.owners
         self.group_sizes = published.group_sizes
-        self.people = subjects_per_group(self.labels, dense(self.owners))  # of each line, (g,)
+        self.people = subjects_per_group(self.labels, renumbered(self.owners))  # of each line, (g,)
         self.times = published.times
         self.line_times = published.line_times
 
@@ -111,4 +111,4 @@ def groups_drawn(labels: Ints, seed: int) -> list[Ints]:
 
 def targets_drawn(count: int, random: np.random.Generator) -> Ints:
     """Draw the numbers of the targets that are tried, of 0 to ``count`` - 1."""
-    return random.choice(count, min(count, TRIED), replace=False)
+    return random.choice(count, min(count, TARGETS_TRIED), replace=False)

@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 
 from trajanon._kernels.likely_members import Candidates, Rest, exchange_members
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
@@ -91,11 +91,11 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     if len(starts) < size:
         return near[starts], False
 
-    people = np.arange(len(near)) if movement.people is None else dense(movement.people[near])
+    people = np.arange(len(near)) if movement.people is None else renumbered(movement.people[near])
     candidates = Candidates(
         noise=_noise_needed(tracks, movement, line, near),
         worths=-_WEIGHT_OF_NEARNESS / tracks.number_squares * tracks.squares(near, line),
-        owners=dense(owners),
+        owners=renumbered(owners),
         people=people,
         apart=are_different_people,
     )

@@ -13,7 +13,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from trajanon._kernels.column_search import PricingProblem, earnings
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import (
@@ -54,7 +54,7 @@ def best_groups(
 
     ``incumbent`` are labels, (m,), to begin with; those returned lose no more.
     """
-    incumbent = dense(incumbent)
+    incumbent = renumbered(incumbent)
     pricing = pricing_problem(records, k, subjects)
     master = Master(pricing.squares, incumbent)
     master.add(first_groups(pricing))

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from trajanon._kernels.column_search import PricingProblem
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.threads_and_dask import in_threads, unwatched
 from trajanon.grouping.bound.pricing import LEAST_EARNINGS, cut_coefficients, with_cuts
 
@@ -140,7 +140,7 @@ class Master:
         if records == list(range(len(labels))):
             for column in chosen:
                 labels[list(self.groups[column])] = column
-        return dense(labels), optimal
+        return renumbered(labels), optimal
 
     def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
         """Add columns of the pool to a programme, which may take ``most`` of each."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.grouping.loss import sse
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.problem import Problem, SearchLog
@@ -76,8 +76,8 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
         part_labels = best_groups(
             problem.records[rows],
             problem.k,
-            dense(problem.subjects[rows]),
-            dense(labels[rows]),
+            renumbered(problem.subjects[rows]),
+            renumbered(labels[rows]),
             progress=problem.progress,
         )
         regrouped.append((rows, part_labels))

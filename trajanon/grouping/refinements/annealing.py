@@ -19,7 +19,7 @@ from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_rando
 from trajanon._kernels.compiled import compile_beside
 from trajanon._kernels.descent_moves import descent_pass
 from trajanon._kernels.group_state import refresh_centroids
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.threads_and_dask import cores, in_parts, in_threads
 from trajanon.grouping.loss import squares_to_means, sse
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
@@ -209,7 +209,7 @@ def anneal_passes(shared: Shared, runs: list[Ints], moves: int, heats: Floats) -
     for labels, blocks in zip(runs, blocks_of_runs, strict=True):
         for rows in blocks:
             seed = random_word(random)
-            block_labels = dense(labels[rows])
+            block_labels = renumbered(labels[rows])
             jobs.append(partial(anneal_block, shared, moves, heats, block_labels, rows, seed))
 
     results = iter(in_threads(jobs))
@@ -236,7 +236,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
 
     How good a run ends is a matter of chance, so it is worth while to try again.
     """
-    labels = dense(labels)
+    labels = renumbered(labels)
     if sse(problem.records, labels) == 0.0:
         return labels
 
@@ -264,7 +264,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
         jobs = []
         for rows in regions:
             seed = random_word(problem.random)
-            jobs.append(partial(anneal_region, dense(labels[rows]), rows, seed))
+            jobs.append(partial(anneal_region, renumbered(labels[rows]), rows, seed))
 
         labels = put_together(zip(regions, in_threads(jobs), strict=True))
         problem.log.offer(labels)
@@ -295,7 +295,7 @@ def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
     lost = np.bincount(place_of_record, squares_to_means(records, labels), places)
     other_lost = np.bincount(place_of_record, squares_to_means(records, other_labels), places)
     other_is_better = (other_lost < lost)[place_of_record]
-    return dense(np.where(other_is_better, group_count + other_labels, labels))
+    return renumbered(np.where(other_is_better, group_count + other_labels, labels))
 
 
 @cache
@@ -392,7 +392,7 @@ def anneal_block(
         if stop.is_set():
             raise KeyboardInterrupt
         make_random_moves(annealing, no_slides, problem.k, moves * len(rows), hot, cold)
-    return dense(annealing.descent.groups.labels)
+    return renumbered(annealing.descent.groups.labels)
 
 
 def compile_ahead() -> None:

@@ -11,7 +11,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints, dense, places_of_spans
+from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.problem import Problem, SearchLog
 
@@ -44,7 +44,7 @@ def draw_blocks(
     while waiting:
         groups, blocks = waiting.pop()
         if blocks == 1 or len(groups) == 1:
-            yield np.sort(order[places_of_spans(begin[groups], sizes[groups])])
+            yield np.sort(order[indices_of_spans(begin[groups], sizes[groups])])
             continue
 
         direction = random.normal(size=records.shape[1])
@@ -71,7 +71,7 @@ def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:
     for rows, block_labels in blocks:
         labels[rows] = group_count + block_labels
         group_count += int(block_labels.max()) + 1
-    return dense(labels)
+    return renumbered(labels)
 
 
 def random_word(random: np.random.Generator) -> np.uint64:

@@ -12,7 +12,7 @@ import numpy as np
 
 from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, descent_pass
 from trajanon._kernels.group_state import HEAD, MEMBER, NONE, Groups, refresh_centroids
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.group_means import group_means
@@ -82,7 +82,7 @@ def descend(problem: Problem, labels: Ints) -> Ints:
     near = neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
     descent = build_descent(problem, problem.records, labels, near)
     settle(problem, descent, passes_of(descent))
-    return dense(descent.groups.labels)
+    return renumbered(descent.groups.labels)
 
 
 def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
@@ -106,13 +106,13 @@ def _descend_in_block(
 ) -> tuple[Ints, float]:
     """Descend in a block; return the better labels of before and after, and their SSE."""
     block = block_of(problem, stop, rows)
-    before = dense(labels[rows])
+    before = renumbered(labels[rows])
     near = neighbours_within(large.nearest, rows)
     descent = build_descent(block, seen[rows], before, near)
     settle(block, descent, passes_of(descent), enough=SETTLED * len(rows))
 
     # The SSE may have risen in columns that were not seen.
-    after = dense(descent.groups.labels)
+    after = renumbered(descent.groups.labels)
     lost_before = sse(block.records, before)
     lost_after = sse(block.records, after)
     return (before, lost_before) if lost_after > lost_before else (after, lost_after)
@@ -220,7 +220,7 @@ def settle(
                 problem.progress(task, rounds, None, problem.log.note)
                 moves = make_moves(descent, problem.k, moves, start, min(start + chunk, count))
         rounds += 1
-        problem.log.offer(dense(descent.groups.labels))
+        problem.log.offer(renumbered(descent.groups.labels))
 
         # A block is left while a few moves still gain, so a last look at all is not worth its time.
         if enough is not None:

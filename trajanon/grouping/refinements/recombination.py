@@ -11,7 +11,7 @@ from threading import Event
 import numpy as np
 
 from trajanon._kernels.column_search import PricingProblem
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
@@ -74,7 +74,7 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     columns from many local optima follow Rochat and Taillard (1995), "Probabilistic diversification
     and intensification in local search for vehicle routing", J. Heuristics 1.
     """
-    labels = dense(labels)
+    labels = renumbered(labels)
     pool = _different_groups([labels, *optima])
     sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
     lost = sse(problem.records, labels)
@@ -129,7 +129,7 @@ def _different_groups(optima: Iterable[Ints]) -> list[Ints]:
     """List the different groups of several partitions, by their rows; those of the first first."""
     groups: dict[bytes, Ints] = {}
     for labels in optima:
-        for group in members_of_groups(dense(labels)):
+        for group in members_of_groups(renumbered(labels)):
             groups.setdefault(group.tobytes(), group)
     return list(groups.values())
 
@@ -165,7 +165,7 @@ def _round(
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
     pools = _groups_inside(pool, regions)
     jobs = [
-        partial(_regroup, problem, dense(labels[rows]), rows, groups, room)
+        partial(_regroup, problem, renumbered(labels[rows]), rows, groups, room)
         for rows, groups in zip(regions, pools, strict=True)
     ]
     region_labels, are_solved = zip(*in_threads(jobs, watch), strict=True)
@@ -186,7 +186,7 @@ def _regroup(
     watch = partial(region.progress, "", 0, None)  # which ends the thread after Ctrl-C
     watch()
     records = region.records
-    pricing = pricing_problem(records, region.k, dense(region.subjects))
+    pricing = pricing_problem(records, region.k, renumbered(region.subjects))
     master = Master(pricing.squares, before)
     master.add(np.searchsorted(rows, group) for group in pool)
 

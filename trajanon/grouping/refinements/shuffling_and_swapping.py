@@ -12,7 +12,7 @@ from trajanon._kernels.shuffling_and_swapping_moves import (
     make_exchanges,
     shuffling_pass,
 )
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.grouping.loss import sse
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import TINY_GAIN, build_groups
@@ -64,7 +64,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     probability = settings.shuffle_probability
     events_left = settings.max_events
 
-    best = dense(labels)
+    best = renumbered(labels)
     lost = sse(groups.records, best)
     least = lost
     passes = 0
@@ -77,7 +77,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
             events_left = shuffling_pass(groups, random, k, probability, events_left, start, stop)
         passes += 1
 
-        labels = dense(groups.labels)
+        labels = renumbered(groups.labels)
         lost_before = lost
         lost = sse(groups.records, labels)
         change = abs(lost_before - lost)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.annealing_moves import make_random_moves
 from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.effort_of_the_search import EFFORTS, Effort
 from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.progress import Progress, silent
@@ -134,8 +134,8 @@ def align(
     _, weights = search_columns(trajectories, timing)
     departure = None if timing is None else timing.departures(tracks)
     windows = build_windows(tracks, trajectories.points.shape[1], departure, weights)
-    people = np.arange(len(trajectories)) if subjects is None else dense(subjects)
-    log = WindowLog(windows, Aligned(tracks.start, dense(partition.labels)))
+    people = np.arange(len(trajectories)) if subjects is None else renumbered(subjects)
+    log = WindowLog(windows, Aligned(tracks.start, renumbered(partition.labels)))
     problem = Problem(
         records=np.empty((len(people), 0)),  # they change as windows slide
         subjects=people,
@@ -153,7 +153,7 @@ def align(
         stopped = True
 
     start = log.aligned.start
-    labels = dense(log.aligned.labels)
+    labels = renumbered(log.aligned.labels)
     check_kept(labels, people, k, "alignment")
     del windows, log, problem  # large, and not needed any more
     return_free_memory()
@@ -314,7 +314,7 @@ def work_in_blocks(
     def blocks() -> Iterator[Block]:
         for rows in draw_blocks(records, aligned.labels, problem.random):
             part, begin = part_of(windows, rows, first, last, chained=chained)
-            part_aligned = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
+            part_aligned = Aligned(aligned.start[rows] - begin, renumbered(aligned.labels[rows]))
             yield Block(rows, part, part_aligned, begin, random_word(problem.random))
 
     def search(block: Block, stop: Event) -> tuple[Ints, Aligned, float]:
@@ -356,7 +356,7 @@ def settle_windows(
         passes += passes_of(descent)
     enough = settled * n or None  # None: until no window gains
     settle(block_of(problem, stop), descent, passes, "Settling windows", enough)
-    return Aligned(start, dense(descent.groups.labels))
+    return Aligned(start, renumbered(descent.groups.labels))
 
 
 def anneal_windows(
@@ -390,4 +390,4 @@ def anneal_windows(
     if stop.is_set():
         raise KeyboardInterrupt
     make_random_moves(annealing, slides, shared.problem.k, moves * len(start), *heats)
-    return Aligned(offset + pace * start, dense(annealing.descent.groups.labels))
+    return Aligned(offset + pace * start, renumbered(annealing.descent.groups.labels))
