@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 
-from trajanon.studio import server
 from trajanon.studio.running_commands import Work
 
 
