@@ -183,7 +183,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         sizes=seen.group_sizes,
         rows=seen.row_counts,
         violations=violations(seen, report.k),
-        period=months(averaged.times),
+        period=months(averaged.times, seen.owners, report.k),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=usefulness(
             seen.points,
@@ -222,13 +222,29 @@ def violations(seen: Published, k: int) -> dict[str, int | None]:
     return {"records": int((seen.group_sizes < k).sum()), "subjects": few_subjects}
 
 
-def months(times: Floats | None) -> str | None:
-    """Return the first and last month of times; None if not known to count from 1970."""
-    if times is None or not np.isfinite(times).any():
+def months(times: Floats | None, owners: Ints, k: int) -> str | None:
+    """Return the first and last month of trajectories; None if not known to count from 1970.
+
+    They are published. A month of fewer than k subjects would tell of these: at least k, of the
+    ``owners`` of the trajectories, (n,), begin in the first month or before it, and as many end in
+    the last or after it. None if no two months are so.
+    """
+    if times is None:
         return None
-    ends = np.array([np.nanmin(times), np.nanmax(times)]).astype("datetime64[s]")
-    first, last = ends.astype("datetime64[M]").astype(str).tolist()
-    if first < "1980":  # then they count from the start of a recording, or the like
+    is_known = np.isfinite(times[:, 0])
+    subject = renumbered(owners[is_known])
+    subjects = int(subject.max(initial=-1)) + 1
+    if subjects < k:
+        return None
+
+    begins = np.full(subjects, np.inf)
+    np.minimum.at(begins, subject, times[is_known, 0])
+    ends = np.full(subjects, -np.inf)
+    np.maximum.at(ends, subject, times[is_known, -1])
+    seconds = np.array([np.sort(begins)[k - 1], np.sort(ends)[-k]]).astype("datetime64[s]")
+    first, last = seconds.astype("datetime64[M]").astype(str).tolist()
+    # Times before 1980 count from the start of a recording, or the like.
+    if first < "1980" or first > last:
         return None
     return str(first) if first == last else f"{first} to {last}"
 

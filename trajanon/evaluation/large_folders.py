@@ -93,7 +93,7 @@ def evaluate_large(
         rows=ends_published.row_counts,
         violations=violations(ends_published, report.k),
         problems=findings.problems,
-        period=months(ends.times),
+        period=months(ends.times, ends_published.owners, report.k),
         loss=report.information_loss,
         most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
         habits=guesses_by_other_trips,
