@@ -10,9 +10,9 @@ import shapely
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.extract.sources.choice_of_columns import columns_of_lines, used_columns
 from trajanon.extract.sources.column_evidence import as_given
-from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.column_role_names import known_as
+from trajanon.extract.sources.columns_chosen_for_roles import columns_of_lines, used_columns
 from trajanon.extract.sources.coordinates import check_degrees, reader_of_longitudes, to_degrees
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS, traces_of_points

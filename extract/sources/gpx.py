@@ -15,7 +15,7 @@ import pyarrow as pa
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.archives import stream_of, unpacked
-from trajanon.extract.sources.column_roles import TRACK
+from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import UNREAD_TIMES, seconds_of_iso_texts
 from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
-from trajanon.extract.sources.column_roles import TRACK
+from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.timestamps import seconds_of_iso
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes

@@ -15,7 +15,7 @@ from trajanon.common.errors import FileProblem
 from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
-from trajanon.extract.sources.column_roles import FILE, MARKS
+from trajanon.extract.sources.column_role_names import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
 from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading

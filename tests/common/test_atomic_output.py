@@ -121,6 +121,19 @@ def test_an_input_is_never_an_output(tmp_path: Path, link: str) -> None:
     assert not any(name.startswith(".") for name in names(tmp_path))
 
 
+@pytest.mark.parametrize("second", ["out.csv", "link.csv", "folder/../out.csv", None])
+def test_two_outputs_are_never_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.csv").symlink_to("out.csv")
+    outputs = Path("out.csv"), tmp_path / "out.csv" if second is None else Path(second)
+    with pytest.raises(BadInput, match="would be written twice"), replacing(*outputs):
+        pytest.fail("the work began")
+    assert names(tmp_path) == {"folder", "link.csv"}
+
+
 @pytest.mark.parametrize(
     ("out", "says"),
     [

@@ -77,3 +77,16 @@ def test_what_is_no_survey_weight_is_refused(tmp_path: Path, weight: str) -> Non
     path.write_text("a,w\n1,2\n2,\n3,1\n", encoding="utf-8")
     with pytest.raises(BadInput, match="missing in 1 of the 3 rows"):
         trajanon.microaggregate_table(path, 2, survey_weight="w", missing="keep")
+    path.write_text("a;w\n1;5\n2;1,5\n3;1.5\n", encoding="utf-8")
+    with pytest.raises(
+        BadInput, match=r"holds '1\.5', which may be several numbers; a survey weig"
+    ):
+        trajanon.microaggregate_table(path, 2, survey_weight="w")
+
+
+@pytest.mark.parametrize("weight", ["x", "0"])
+def test_weights_are_looked_at_before_rows_are_dropped(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"a,w\n1,{weight}\n2,{weight}\n,{weight}\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="in data row 1; a survey weight is a number above 0"):
+        trajanon.microaggregate_table(path, 2, survey_weight="w", missing="drop")

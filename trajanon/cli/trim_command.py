@@ -37,7 +37,7 @@ def trim(
     from trajanon.extract import trim as trim_tracks
     from trajanon.extract.earth.named_or_tagged_places import middles_of_places
     from trajanon.extract.hidden_homes_and_ends import radius_of
-    from trajanon.extract.sources.column_roles import parse_columns
+    from trajanon.extract.sources.column_role_names import parse_columns
 
     distances = radius_of(radius)
     if not as_json:

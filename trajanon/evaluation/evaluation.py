@@ -8,17 +8,17 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import Settings, settings_from
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import Settings, settings_from
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.end_or_hour import inferred
 from trajanon.evaluation.attacks.next_trip import next_lines, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
-from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement, Noise
-from trajanon.evaluation.attacks.verification import Verified, verification
+from trajanon.evaluation.attacks.rebuilding_from_all_other_tracks import Ways, rebuilding
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import Movement, Noise
+from trajanon.evaluation.attacks.verification_with_all_tracks import Verified, verification
 from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
 from trajanon.evaluation.evidence import Evaluation
@@ -29,8 +29,9 @@ from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.originals import Matched, matched
-from trajanon.release.people_left import drives_left
+from trajanon.release.people_left import drive_of_each, drives_left
 from trajanon.release.perturbed_places_and_times import (
     displacement_covariance,
     largest_shares,
@@ -39,7 +40,6 @@ from trajanon.release.perturbed_places_and_times import (
 from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report, TimeWidths
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
 from trajanon.trajectories.clock_and_time_zones import departure_days
@@ -169,9 +169,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
     nameless = averaged.origin.source.unnamed
-    drives = {}
-    if averaged.tracks is not None:
-        drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
+    drives = drives_left(seen.labels, drive_of_each(averaged), seen.subjects, report.k)
     return Evaluation(
         date=date.today(),
         area=box_of(seen.lines),
@@ -185,7 +183,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         sizes=seen.group_sizes,
         rows=seen.row_counts,
         violations=violations(seen, report.k),
-        period=months(averaged.times),
+        period=months(averaged.times, seen.owners, report.k),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=usefulness(
             seen.points,
@@ -224,13 +222,29 @@ def violations(seen: Published, k: int) -> dict[str, int | None]:
     return {"records": int((seen.group_sizes < k).sum()), "subjects": few_subjects}
 
 
-def months(times: Floats | None) -> str | None:
-    """Return the first and last month of times; None if not known to count from 1970."""
-    if times is None or not np.isfinite(times).any():
+def months(times: Floats | None, owners: Ints, k: int) -> str | None:
+    """Return the first and last month of trajectories; None if not known to count from 1970.
+
+    They are published. A month of fewer than k subjects would tell of these: at least k, of the
+    ``owners`` of the trajectories, (n,), begin in the first month or before it, and as many end in
+    the last or after it. None if no two months are so.
+    """
+    if times is None:
         return None
-    ends = np.array([np.nanmin(times), np.nanmax(times)]).astype("datetime64[s]")
-    first, last = ends.astype("datetime64[M]").astype(str).tolist()
-    if first < "1980":  # then they count from the start of a recording, or the like
+    is_known = np.isfinite(times[:, 0])
+    subject = renumbered(owners[is_known])
+    subjects = int(subject.max(initial=-1)) + 1
+    if subjects < k:
+        return None
+
+    begins = np.full(subjects, np.inf)
+    np.minimum.at(begins, subject, times[is_known, 0])
+    ends = np.full(subjects, -np.inf)
+    np.maximum.at(ends, subject, times[is_known, -1])
+    seconds = np.array([np.sort(begins)[k - 1], np.sort(ends)[-k]]).astype("datetime64[s]")
+    first, last = seconds.astype("datetime64[M]").astype(str).tolist()
+    # Times before 1980 count from the start of a recording, or the like.
+    if first < "1980" or first > last:
         return None
     return str(first) if first == last else f"{first} to {last}"
 

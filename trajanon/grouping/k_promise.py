@@ -10,9 +10,9 @@ from typing import SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import LEAST_K, whole_number
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.common.number_text import UNITS, number_of
+from trajanon.common.search_and_release_options import LEAST_K, whole_number
 from trajanon.trajectories.subjects import Nameless
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import HEAVIEST
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import HEAVIEST
 from trajanon.common.threads_and_dask import in_parts
 
 RECORDS_PER_SUM = 10_000
@@ -61,7 +61,7 @@ def as_records(X: ArrayLike) -> Floats:
     try:
         table = np.asarray(X)
         records = np.ascontiguousarray(table.real, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"records must be numbers, one row each: {error}") from error
 
     if np.iscomplexobj(table):
@@ -80,7 +80,7 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     """Convert a weight for each column to an array of floats."""
     try:
         numbers = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"`weights` must be {columns} numbers: {error}") from error
 
     in_range = ((numbers >= 0.0) & (numbers <= HEAVIEST)).all() and numbers.any()

@@ -17,14 +17,14 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import LEAST_K, ReleaseSettings, RowsName, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import Finite, Positive, Whole
 from trajanon.common.number_text import UnitName, number_of
+from trajanon.common.search_and_release_options import LEAST_K, ReleaseSettings, RowsName, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
 from trajanon.trajectories.clock_and_time_zones import Clock
-from trajanon.trajectories.days import days_of
+from trajanon.trajectories.days_as_records import days_of
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.release_timing import Timing
@@ -293,16 +293,9 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
-    def share_nameless(self) -> float:
-        """Compute the share of the recordings without a name."""
-        # How many were read may not be known; and there may be none.
-        recordings = max(self.source.recordings or 0, self.source.nameless, 1)
-        return self.source.nameless / recordings
-
-    @property
     def knows_people(self) -> bool:
         """Check whether k counts subjects and some recordings have one."""
-        return self.counted == "subjects" and self.share_nameless < 1.0
+        return self.counted == "subjects" and self.source.share_nameless < 1.0
 
     @property
     def one_line_each(self) -> bool:

@@ -7,9 +7,9 @@ from typing import Literal
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import LEAST_K
 from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
+from trajanon.common.search_and_release_options import LEAST_K
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.public_figures import rough_count
 from trajanon.release.report import Chains, Report
@@ -364,6 +364,6 @@ def _name_the_persons(report: Report) -> Remedy | None:
 def _move_less(report: Report) -> Remedy | None:
     """Return what moves points less: to count the nameless as different, if they are very many."""
     one_nameless = report.knows_people and report.source.unnamed.subjects == 1
-    if one_nameless and report.share_nameless > MANY_NAMELESS:
+    if one_nameless and report.source.share_nameless > MANY_NAMELESS:
         return _remedy(report, "nameless_differ", columns="nameless=different")
     return _smaller_k(report) if report.k > LEAST_K + 1 else None

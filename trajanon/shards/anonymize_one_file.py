@@ -13,16 +13,16 @@ from trajanon.anonymization import anonymized_table
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import (
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.number_text import number_of
+from trajanon.common.object_stores import Folder
+from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     takes_settings,
 )
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.number_text import number_of
-from trajanon.common.object_stores import Folder
-from trajanon.common.progress import Progress, silent
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import (
     is_of_trajectories,
@@ -31,11 +31,11 @@ from trajanon.files.trajectory_files import (
     recordings_of,
 )
 from trajanon.release.ledger import Ledger, opened
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
 from trajanon.release.report import InLedger, Suppressed
 from trajanon.release.report_files import is_release, json_ready
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 
 LedgerPath = str | os.PathLike[str] | None
@@ -165,7 +165,10 @@ def release_of_source(
     trajectories = read()
     person = trajectories.subject
     if plan.release.one_line_each:
-        _check_names(trajectories)
+        _check_names(trajectories, "`one_line_each` with `ledger`")
+    elif releases := open_ledger.releases_of_one_line_each:
+        promise = f"release {releases[0]} of {open_ledger.path}, with one line each,"
+        _check_names(trajectories, promise)
 
     recording_of_row = None if trajectories.tracks is None else trajectories.tracks.recording_of
     digests = open_ledger.digests_of_marks(marks, progress)
@@ -211,16 +214,19 @@ def _why_left_out(in_ledger: InLedger, n: int) -> str:
     return sentence
 
 
-def _check_names(trajectories: Trajectories) -> None:
-    """Refuse recordings without a name, whose persons a ledger cannot keep to one line."""
+def _check_names(trajectories: Trajectories, promise: str) -> None:
+    """Refuse recordings without a name, whose persons a ledger cannot keep to one line.
+
+    ``promise`` is what allows nobody a further line.
+    """
     unknown = len(trajectories)
     if trajectories.subject is not None:
         unknown = trajectories.origin.source.nameless
     if unknown:
         raise BadInput(
-            f"`one_line_each` with `ledger` needs to know who made each trip, and {unknown:,} "
-            "recordings have no name: extract again and name the column of the persons, with "
-            "`columns` subject=NAME, or leave out `ledger`"
+            f"{promise} needs to know who made each trip, and {unknown:,} recordings have no name: "
+            "extract again and name the column of the persons, with "
+            "`columns` subject=NAME, or leave these recordings out"
         )
 
 

@@ -16,15 +16,23 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import DataFrame, Floats, Ints, renumbered
-from trajanon.common.declared_options import HEAVIEST, MissingName, settings_from, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import (
+    HEAVIEST,
+    MissingName,
+    settings_from,
+    takes_settings,
+)
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averages import averages_of, units_of
 from trajanon.tables.cell_numbers_and_missing import number_texts, plain_numbers, whole_or_float
 from trajanon.tables.occurrences import combinations_of, occurrences
-from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns
+from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns, refuse_texts
 from trajanon.tables.table_files import listed, read_table
 from trajanon.tables.table_groups import Search, grouped, strata_of
 from trajanon.tables.table_report import MicroaggregatedColumns
@@ -106,14 +114,23 @@ class MicroaggregatedTable:
         means = self._means[name]
         if frame is None:
             return whole_or_float(means, numbers)
-        if any(isinstance(cell, Decimal) for cell in self._source.cells(name)):
-            texts = number_texts(means, numbers)
-            return np.array([Decimal(text) if text else None for text in texts], dtype=object)
 
-        # A column of objects may hold numbers as well; their means are floats.
+        # Decimals, and whole numbers with gaps, are objects.
         dtype = frame[name].dtype
-        is_numeric = pd.api.types.is_numeric_dtype(dtype)
-        return pd.Series(means).astype(dtype).array if is_numeric else means
+        kinds = {*map(type, self._source.cells(name))} - {type(None)}
+        kind = Decimal if Decimal in kinds else int
+        if kind is Decimal or (dtype.kind == "O" and kinds == {int}):
+            texts = number_texts(means, numbers)
+            return np.array([kind(text) if text else None for text in texts], dtype=object)
+
+        # A column of objects may hold other numbers as well; their means are floats.
+        if not pd.api.types.is_numeric_dtype(dtype):
+            return means
+        if dtype.kind in "iu":
+            # As a float, the largest number of 64 bits is one too large.
+            beyond_all = 2.0**63 if dtype.kind == "i" else 2.0**64
+            means = np.minimum(means, np.nextafter(beyond_all, 0.0))
+        return pd.Series(means).astype(dtype).array
 
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
@@ -137,7 +154,7 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
 
     # The file is read back, as a format may write equal values in different ways: what breaks the
     # promise shall reach nobody.
-    written = read_table(draft)
+    written = read_table(draft, [*result._written, *result._group_column])
     columns = [written.columns[name] for name in result.report["columns"]]
     rarest = occurrences(combinations_of(columns, written.separator)).min()
     if rarest < result.report["k"]:
@@ -246,7 +263,7 @@ def microaggregate_table(
     # What is wrong is refused before the table is read, which may take long.
     k = check_k(k)
     settings_from(options, MicroaggregateSettings)
-    _refuse_texts(columns=columns, keep=keep)
+    refuse_texts(columns=columns, keep=keep)
     if subject is None:
         _refuse_without_subject(per_subject=per_subject, group_column=group_column)
 
@@ -282,13 +299,6 @@ def microaggregate_table(
     means = dict(zip(read.averaged, averages.written.T, strict=True))
     group_numbers = _group_column(group_column, read, person)
     return MicroaggregatedTable(report, read, means, path, group_numbers)
-
-
-def _refuse_texts(**options: object) -> None:
-    """Refuse a text in place of a list of names: it would be taken for one name a letter."""
-    for option, names in options.items():
-        if isinstance(names, str):
-            raise BadInput(f"{option} must be a list of names (got {names!r})")
 
 
 def _refuse_without_subject(**options: object) -> None:

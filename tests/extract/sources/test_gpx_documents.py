@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx, timestamps
-from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.formats_recognised import FORMATS
 from trajanon.extract.sources.gpx import GpxDocument
 from trajanon.extract.trace import Trace
 

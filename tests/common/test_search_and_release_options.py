@@ -13,17 +13,21 @@ import numpy as np
 import pytest
 
 import trajanon
-from trajanon.common.declared_options import (
+from trajanon.common.effort_of_the_search import EFFORTS, EffortName
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
+from trajanon.common.search_and_release_options import (
     METHOD_NAMES,
     REFINEMENT_NAMES,
     AnonymizeKeywords,
     HeuristicName,
     ReleaseSettings,
     Settings,
+    bytes_of,
 )
-from trajanon.common.effort_of_the_search import EFFORTS, EffortName
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate
@@ -207,3 +211,18 @@ def test_wrong_options_and_swapped_arguments_are_errors_to_pyright(tmp_path: Pat
     lines = enumerate(script.splitlines(), 1)
     assert sorted(wrong) == [number for number, line in lines if "# type: ignore" in line]
     assert len(wrong) == 7
+
+
+@pytest.mark.parametrize(
+    ("memory", "amount"),
+    [
+        ("4GB", 4e9),
+        ("500 mb", 5e8),
+        (".5k", 500.0),
+        (2e9, 2e9),
+        ("4GiB", 2.0**32),
+        ("1 kib", 1024.0),
+    ],
+)
+def test_memory_counts_by_thousands_or_as_its_unit_says(memory: str | float, amount: float) -> None:
+    assert bytes_of(memory) == amount

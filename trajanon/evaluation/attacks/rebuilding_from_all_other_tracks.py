@@ -15,7 +15,7 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import (
     KnownTracks,
     Movement,
     groups_drawn,
