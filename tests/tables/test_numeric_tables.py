@@ -1,5 +1,6 @@
 """Tables of numbers: what is written holds the promise."""
 
+import csv
 import os
 import re
 import subprocess
@@ -167,6 +168,28 @@ def test_names_that_a_table_has_may_be_written(tmp_path: Path, name: str) -> Non
     path = frame(tmp_path / "in.parquet", **columns)
     written = cells(write(microaggregate_table(path, 2, keep=["b"]), tmp_path / "out.csv"))
     assert written[name].tolist() == ["2", "2", "6", "6"]
+
+
+@pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
+def test_a_lone_return_ends_no_row(tmp_path: Path, source: str) -> None:
+    notes = ["\r", "x\ry", "z\r", "", "\r\n", "plain"]
+    path = tmp_path / source
+    table = pd.DataFrame({"note": notes, "a": [1, 2, 5, 6, 8, 9]})
+    if source.endswith("csv"):
+        table.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
+    else:
+        table.to_parquet(path)
+    out = write(microaggregate_table(path, 2, keep=["note"]), tmp_path / "out.csv")
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [row["note"] for row in csv.DictReader(file)] == notes
+    assert check_table(out, 2, columns=["a"]).rows == 6
+
+
+def test_a_comma_in_a_name_separates_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("income, net;age\n1;20\n2,5;21\n7;40\n8,1;41\n", encoding="utf-8")
+    out = write(microaggregate_table(path, 2), tmp_path / "out.csv")
+    assert check_table(out, 2, columns=["income, net", "age"]).holds
 
 
 @pytest.mark.parametrize("text", ["a;b\n1,5;x\n2;y\n4,5;z\n6;z\n", "a\n1,5\n2\n4,5\n6\n"])

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Iterable
 
+SEPARATORS = ",;\t|"
+"""What may separate cells, the likeliest first."""
+
 
 def separator_named_by(line: str) -> str | None:
     """Read the separator that Excel names in the first line, if this is such a line."""
@@ -21,7 +24,7 @@ def separator_of(header: str, row: str | None = None) -> str:
         in_row = row_unquoted.count(separator)
         return in_header == in_row > 0, min(in_header, in_row)
 
-    return max(",;\t|", key=fit)
+    return max(SEPARATORS, key=fit)
 
 
 def has_decimal_commas(cells: Iterable[str]) -> bool:
