@@ -150,13 +150,15 @@ def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out:
 def test_whole_numbers_with_gaps_keep_every_digit(tmp_path: Path) -> None:
     ids = [2**53 + 1, 2**53, None, 7]
     path = tmp_path / "in.parquet"
-    pa_table = pa.table({"id": ids, "a": [1.5, 2.5, 3.5, 4.5], "n": [1, 2, None, 8]})
-    pq.write_table(pa_table, path)
+    wide = pa.array([2**64 - 1, None, 5, 6], pa.uint64())
+    columns = {"id": ids, "a": [1.5, 2.5, 3.5, 4.5], "n": [1, 2, None, 8], "wide": wide}
+    pq.write_table(pa.table(columns), path)
     assert check_table(path, 2, columns=["id"]).smallest == 1
-    result = microaggregate_table(path, 2, columns=["a", "n"], keep=["id"], missing="keep", **MDAV)
+    result = microaggregate_table(path, 2, columns=["a", "n"], keep=["all"], missing="keep", **MDAV)
     written = pq.read_table(write(result, tmp_path / "out.parquet"))
     assert written["id"].to_pylist() == ids
-    assert written["id"].type == written["n"].type == pa.int64()
+    assert written["wide"].to_pylist() == wide.to_pylist()
+    assert written.schema.types == [pa.int64(), pa.float64(), pa.int64(), pa.uint64()]
     assert cells(write(result, tmp_path / "out.csv"))["id"].tolist() == [
         "" if number is None else str(number) for number in ids
     ]
