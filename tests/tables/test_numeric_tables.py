@@ -187,9 +187,12 @@ def test_a_lone_return_ends_no_row(tmp_path: Path, source: str) -> None:
     assert check_table(out, 2, columns=["a"]).rows == 6
 
 
-def test_a_comma_in_a_name_separates_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["1;20\n2,5;21\n7;40\n8,1;41\n", "1,5;20\n2,5;21\n7,2;40\n8,1;41\n"]
+)
+def test_a_comma_in_a_name_separates_nothing(tmp_path: Path, text: str) -> None:
     path = tmp_path / "in.csv"
-    path.write_text("income, net;age\n1;20\n2,5;21\n7;40\n8,1;41\n", encoding="utf-8")
+    path.write_text(f"income, net;age\n{text}", encoding="utf-8")
     out = write(microaggregate_table(path, 2), tmp_path / "out.csv")
     assert check_table(out, 2, columns=["income, net", "age"]).holds
 
