@@ -260,7 +260,11 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     """Find whether many lines show a place where all of their people begin or end."""
-    if report.distinct_ends < 2 and report.unit != "trajectory":
+    if report.unit == "trajectory":
+        # Windows begin and end where extraction cut them. Of other lines nobody says where.
+        if report.source.recordings is None:
+            yield Finding("ends_unknown", {"units": UNITS[report.unit]})
+    elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
         yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
     share = report.share_in_one_place
