@@ -62,7 +62,7 @@ MUTATE ?= trajanon/release/release_check.py trajanon/files/release_inspection.py
   trajanon/trajectories/subjects.py \
   trajanon/grouping/partition.py trajanon/release/perturbed_places_and_times.py \
   trajanon/release/lines_of_groups.py trajanon/release/verdict.py \
-  trajanon/extract/sources/choice_of_columns.py trajanon/extract/sources/column_roles.py \
+  trajanon/extract/sources/columns_chosen_for_roles.py trajanon/extract/sources/column_role_names.py \
   trajanon/extract/sources/column_evidence.py
 TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/grouping/test_partition.py \
   tests/grouping/test_microaggregate.py tests/extract/sources

@@ -18,7 +18,7 @@ from measures import print_row
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import SearchKeywords
+from trajanon.common.search_and_release_options import SearchKeywords
 from trajanon.tables.papers.datasets import Dataset, find_datasets
 
 HERE = Path(__file__).parent / "sdcmicro"

@@ -36,8 +36,8 @@ from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.recordings import Originals
 from trajanon.evaluation.usefulness_for_tasks import TASKS
 from trajanon.extract import extract, roads_to_follow
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.report_files import report_beside
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ most crossings; a position is a few metres off, and stays so for a while.
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.trajectories.geodesy import DEGREE
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 
 POINTS = 30  # of a trajectory
 SPACING = 50.0  # metres between them
@@ -49,7 +49,7 @@ def corridors(n: int, seed: int = 0, points: int = POINTS) -> Floats:
 
     # From metres north and east of a corner to degrees around the centre.
     ways -= _STREETS * _BLOCK / 2
-    ways /= DEGREE * np.array([1.0, np.cos(np.radians(_CENTRE[0]))])
+    ways /= METRES_PER_DEGREE * np.array([1.0, np.cos(np.radians(_CENTRE[0]))])
     ways += _CENTRE
     return ways.reshape(n, -1)
 

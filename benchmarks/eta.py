@@ -22,7 +22,7 @@ import pandas as pd
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.extract import extract, roads_to_follow
-from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.street_counts.day_parts import day_parts, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.router_speeds import router_speeds

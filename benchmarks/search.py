@@ -13,7 +13,7 @@ from measures import Spent, command_line, print_load, print_row, spent
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import SearchKeywords
+from trajanon.common.search_and_release_options import SearchKeywords
 from trajanon.grouping.partition import Partition
 from trajanon.tables.papers.datasets import find_datasets
 

@@ -17,11 +17,11 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints, places_of_spans
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints, indices_of_spans
 from trajanon.common.glibc_memory import return_free_memory
 from trajanon.common.hashing import hashes_of
 from trajanon.extract.points import Points, greatest_of
-from trajanon.trajectories.geodesy import DEGREE, cells, in_space, wrapped
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE, cells, in_space, wrapped
 
 WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ in rounding alone
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding
@@ -225,7 +225,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     step_of_hop = step[cleaned.trace[hop]]
     begin = np.ceil(time[hop - 1] / (step_of_hop * _SLOT)).astype(np.int64)  # in steps
     count = np.ceil(time[hop] / (step_of_hop * _SLOT)).astype(np.int64) - begin
-    slot = places_of_spans(begin, count) * np.repeat(step_of_hop, count)
+    slot = indices_of_spans(begin, count) * np.repeat(step_of_hop, count)
 
     # Where it was then, on the straight way between the two fixes.
     after = np.repeat(hop, count)
@@ -283,7 +283,7 @@ def _corners(where: Floats, reach: float) -> list[Floats]:
     What is within ``reach`` metres of a place shares a cell with a corner, as cells are wider than
     the square.
     """
-    north = reach / DEGREE
+    north = reach / METRES_PER_DEGREE
     # At the poles, a degree of longitude has no metres.
     east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
     sides = product((-north, north), (-east, east))
@@ -393,7 +393,7 @@ def _are_copies(sightings: _Sightings, recorded: _Recorded, unit: int, pairs: In
     shorter, longer, apart = pairs.T
     count = sightings.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
-    place = places_of_spans(sightings.start[shorter], count)
+    place = indices_of_spans(sightings.start[shorter], count)
     slot = sightings.slot[place] + apart[pair]  # by the clock of the longer one
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
@@ -496,7 +496,7 @@ def _rows_of_equal(sought: Hashes, keys: Hashes, by_key: Ints) -> tuple[Ints, In
     keys_in_order = keys[by_key]
     first = np.searchsorted(keys_in_order, sought_in_order, "left")
     count = np.searchsorted(keys_in_order, sought_in_order, "right") - first
-    return np.repeat(row, count), by_key[places_of_spans(first, count)]
+    return np.repeat(row, count), by_key[indices_of_spans(first, count)]
 
 
 def _degrees_off(places: Floats, other_places: Floats) -> Floats:
@@ -510,7 +510,7 @@ def _metres(places: Floats, other_places: Floats) -> Floats:
     """Measure how far other places lie to the north and to the east of places, (n, 2)."""
     off = _degrees_off(places, other_places)
     off[..., 1] *= np.cos(np.radians(places[..., 0]))
-    return np.asarray(off * DEGREE)
+    return np.asarray(off * METRES_PER_DEGREE)
 
 
 def _in_digits(where: Floats) -> Ints:

@@ -13,15 +13,15 @@ from urllib.parse import urlsplit
 
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import settings_from, takes_settings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import settings_from, takes_settings
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api_download
-from trajanon.extract.sources.column_roles import NOBODY
-from trajanon.extract.sources.formats import SourceFile
+from trajanon.extract.sources.column_role_names import NOBODY
+from trajanon.extract.sources.formats_recognised import SourceFile
 from trajanon.extract.sources.gpx import FROM_OSM
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined, without_unordered
@@ -60,8 +60,8 @@ def extract(
     Parameters
     ----------
     source
-        ``osm-api``, or files and folders of the kinds that `trajanon.extract.sources.formats`
-        lists.
+        ``osm-api``, or files and folders of the kinds that
+        `trajanon.extract.sources.formats_recognised` lists.
     area
         ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four numbers, west,
         south, east, north; a polygon of shapely (x = longitude); the path of a file with polygons;

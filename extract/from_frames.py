@@ -18,7 +18,7 @@ from trajanon.common.errors import (
     warn,
 )
 from trajanon.extract.options_and_defaults import Rules, refuse_other_columns
-from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.csv_and_parquet import system_of, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading

@@ -26,8 +26,8 @@ def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
     end = points.hop_ends
     pause, far, fast = np.zeros((3, len(points)), dtype=np.bool_)
     pause[end] = points.hop_seconds > rules.longest_pause
-    far[end] = points.hops > longest_hop
-    fast[end] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
+    far[end] = points.hop_metres > longest_hop
+    fast[end] = too_fast(points.hop_metres, points.hop_seconds, rules.max_speed)
 
     far &= ~pause
     fast &= ~(pause | far)

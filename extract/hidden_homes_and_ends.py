@@ -40,7 +40,8 @@ class Radius(NamedTuple):
     least
         All within this distance of a place is hidden, as the crow flies and so along the way.
     most
-        The distance that is hidden around a place is drawn between ``least`` and this.
+        A circle has a radius of this and half of ``least``, and its place is not in the middle: on
+        one side of a place, up to about twice this distance is cut.
 
     Examples
     --------
@@ -122,8 +123,10 @@ class Circles:
         in_metres = in_space(places, EQUATOR)  # so near, straight through the Earth is as good
         cubes = (in_metres // self.radius.width).astype(np.int64)
 
-        # What is drawn depends on the cell. Half a place's width: no two circles are in one cell,
-        # as they lie a width apart, and a cell is 0.7 of one across.
+        # What is drawn depends on the cell. Where shifts are not shared, it is half a place's width
+        # wide: no two circles are in one cell, as they lie a width apart, and it is 0.7 of one
+        # across. Where they are, it is as wide as they are shared, so that one home, which two runs
+        # find some metres apart, mostly draws alike.
         cell = cells(places, max(self.share_within, self.radius.width / 2.0))
 
         numbers = list[int]()
@@ -179,7 +182,7 @@ def circles_of_ends(rules: Rules, key: bytes) -> Circles:
     """Start the circles of an extraction; many people's, so that no two are shifted alike.
 
     A circle has two and a half times the radius asked for: all within the radius is cut out, all
-    beyond four times it stays.
+    beyond about four times it stays.
     """
     return Circles(Radius(rules.trim_ends, 2.0 * rules.trim_ends), key)
 
@@ -189,17 +192,17 @@ def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
     if len(points) == 0:
         return points
 
-    # A part goes from one stop or interruption to the next.
-    stays = stays_of(points, rules, 0.5 * rules.trim_ends)
+    # Parts are stops, and the ways between stops or interruptions.
+    is_in_stay = stays_of(points, rules, circles.radius.width)
     begins = ~points.follows
-    begins[1:] |= stays[1:] != stays[:-1]
+    begins[1:] |= is_in_stay[1:] != is_in_stay[:-1]
     part = np.cumsum(begins) - 1
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(points)) - 1
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces, as circles come
     numbers = circles.numbers_of(np.column_stack([points.lat[ends], points.lon[ends]]))
     centre_lat, centre_lon = circles.centres(numbers).reshape(-1, 2, 2).T  # (2, parts) each
-    north, east = map(np.radians, radii(np.radians(centre_lat)))  # metres of a degree
+    north, east = map(np.radians, radii(np.radians(centre_lat)))  # metres per radian -> per degree
     radius = circles.radius.circle * _SURE
 
     def from_centres(lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
@@ -236,6 +239,8 @@ def zone_centres(
 ) -> Floats:
     """Draw the centres of circles that hide ends of tracks, repeated stays, and further places.
 
+    A place where the person stayed once, which is none of these, has no circle.
+
     Parameters
     ----------
     points
@@ -247,7 +252,8 @@ def zone_centres(
     places
         Further places to hide: latitude and longitude, shape (n, 2).
     key
-        The holder's: the same place gets the same circle again.
+        The holder's, which draws the circles. The same tracks get the same circles again; among
+        other tracks, the same place may get another circle.
 
     Returns
     -------
@@ -264,7 +270,7 @@ def zone_centres(
     near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
     candidates_near = np.array([len(rows) for rows in near], np.int64)
 
-    # A single stay is no home.
+    # A single stay, with no end or further place near, is taken for no home.
     is_hidden = candidates_near > 1
     is_hidden[: len(ends) + len(places)] = True
 

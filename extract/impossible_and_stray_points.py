@@ -129,7 +129,7 @@ def drop_strays(points: Points, rules: Rules) -> Points:
     lat, lon, time = points.lat, points.lon, points.time
 
     fast = np.zeros(len(points), dtype=np.bool_)  # of the hop that ends at each point
-    fast[points.hop_ends] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
+    fast[points.hop_ends] = too_fast(points.hop_metres, points.hop_seconds, rules.max_speed)
 
     # Too fast from the fix before and to the one after, which are near enough to each other.
     middle = np.flatnonzero(fast[:-1] & fast[1:])

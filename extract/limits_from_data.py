@@ -46,7 +46,7 @@ class LimitsFound(NamedTuple):
 def with_limits(rules: Rules, points: Points) -> tuple[Rules, LimitsFound]:
     """Replace the limits that are "auto" by numbers, found from cleaned points."""
     # Each recording is one piece still.
-    hops = pd.DataFrame({"metres": points.hops, "seconds": points.hop_seconds})
+    hops = pd.DataFrame({"metres": points.hop_metres, "seconds": points.hop_seconds})
     of_recordings = hops.groupby(points.piece[points.hop_ends]).median()
     metres, seconds = (
         None if np.isnan(median) else float(median) for median in of_recordings.median()

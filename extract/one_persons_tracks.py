@@ -1,6 +1,7 @@
-"""One person's tracks, before they are shared: cut where this person begins, ends and stays.
+"""One person's tracks, before they are shared: cut where they begin, end, pause and stay again.
 
-This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere.
+This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere,
+and where they stay once, in the middle of a track.
 """
 
 import os
@@ -43,24 +44,25 @@ class Trimmed:
     Attributes
     ----------
     names
-        Of persons in the source; all count as one.
+        How many names of persons the source has; all count as one.
     tracks, tracks_left
         Tracks that were read; those of which something is left.
     places
-        Circles that were cut out.
+        How many circles were drawn to hide places: places near each other share one, and a place of
+        ``hide`` has one even if no track comes near.
     metres, metres_cut, seconds, seconds_cut
-        Of all tracks, and what of it was cut; seconds of tracks with times.
+        The length of all tracks, and what of it was cut; seconds of tracks with times.
     points_dropped
-        That are no places on Earth, or have no time in a track with times.
+        How many points are no places on Earth, or have no time in a track with times.
     unread
-        What readers left out, by reason; and how many pieces of tracks overlap in time.
+        How much readers left out, by reason; and how many pieces of tracks overlap in time.
 
     Examples
     --------
     >>> from trajanon.extract import Trimmed
     >>> trimmed = Trimmed(1, 2, 2, 3, 9_000.0, 2_500.0, 3_600.0, 900.0, 0, {})
-    >>> f"{trimmed.metres_cut / trimmed.metres:.0%} cut around {trimmed.places} places"
-    '28% cut around 3 places'
+    >>> f"{trimmed.places} circles drawn, {trimmed.metres_cut / trimmed.metres:.0%} cut"
+    '3 circles drawn, 28% cut'
     """
 
     names: int
@@ -86,10 +88,11 @@ def trim(
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Trimmed:
-    """Write one person's tracks without the surroundings of where they begin, end and stay.
+    """Write one person's tracks without the places where they begin, end, pause and stay again.
 
-    Names, descriptions, devices, heights, heart rates and all else but places and times are left
-    out.
+    A place where the person stays once, in the middle of a track, is left in: name it in ``hide``.
+    In tracks without times, pauses and stays are not known. Names, descriptions, devices, heights,
+    heart rates and all else but places and times are left out.
 
     Parameters
     ----------
@@ -98,8 +101,9 @@ def trim(
     out
         GPX or CSV to write; the suffix decides.
     key
-        The holder's, or its file, which draws the circles that are cut out: the same for the same
-        place. None for the one of all releases, which is made if there is none.
+        The holder's, or its file, which draws the circles that are cut out. None for the one of all
+        releases, which is made if there is none. Trim all tracks together: another call with other
+        tracks may draw another circle around the same place, and two show more of it.
     radius
         How far places are hidden.
     hide
@@ -141,17 +145,20 @@ def trim(
     recorded = list(
         joined_pieces(traces(source, columns=columns, counts=counts, progress=progress), counts)
     )
-    points_read = batch(recorded) if recorded else None
-    clean = points_read and sort_by_time(settle_times(drop_impossible(points_read)))
-    if not points_read or not clean:
-        raise NoTrajectories("there are no points on Earth in these files: name other files")
+    no_points = NoTrajectories("there are no points on Earth in these files: name other files")
+    if not recorded:
+        raise no_points
+    points_read = batch(recorded)
+    clean = sort_by_time(settle_times(drop_impossible(points_read)))
+    if len(clean) == 0:
+        raise no_points
 
     secret = key if isinstance(key, bytes) else holders_key(key)
     further = np.empty((0, 2)) if hide is None else hide
     tracks, left, places = cut_places(clean, radius, further, secret)
     if not len(left):
         raise NoTrajectories(
-            "nothing is left: all of these tracks are near their ends, or near where they stay; "
+            "nothing is left: all is near where these tracks begin, end, pause or stay again; "
             f"share longer ones, or choose a smaller `radius` than {radius.least:g}-{radius.most:g}"
         )
     if not times:
@@ -179,7 +186,7 @@ def cut_places(
 ) -> tuple[Points, Points, int]:
     """Split tracks at pauses and long hops, and cut a person's places out of them.
 
-    Returns the tracks, what is left of them, and the number of places.
+    Returns the tracks, what is left of them, and the number of circles drawn.
     """
     # Not at hops that are too fast: each outlier would be two more ends to hide.
     is_pause, is_far, _ = gaps_of(points, _RULES)
@@ -190,7 +197,7 @@ def cut_places(
 
 def outside(points: Points, centres: Floats, radius: float) -> Points:
     """Cut circles around centres, (n, 2), out of tracks; a point alone is no track."""
-    circles = around(shapely.points(centres[:, ::-1]), radius)
+    circles = around(shapely.points(centres[:, ::-1]), radius)  # shapely takes longitude first
     zone = Region(shapely.union_all(circles), "circles")
     left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
     _, points_of_piece = left.pieces
@@ -199,12 +206,13 @@ def outside(points: Points, centres: Floats, radius: float) -> Points:
 
 def _extent(points: Points) -> tuple[float, float]:
     """Return metres of way of all pieces, and seconds of those with times."""
-    return float(points.hops.sum()), float(np.nansum(points.hop_seconds))
+    return float(points.hop_metres.sum()), float(np.nansum(points.hop_seconds))
 
 
 def _write(out: Path, points: Points, inputs: Sequence[Path]) -> None:
     """Write tracks as GPX, or as a table."""
     text = _gpx(points) if out.suffix.lower() == ".gpx" else _table(points).to_csv(index=False)
+    # Made to be shared: others than its owner may read it, too.
     with replacing(out, inputs=inputs, public=(out,)) as (draft,):
         draft.write_text(text, encoding="utf-8", newline="\n")
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from trajanon.common.declared_options import Checked, option, whole_number, with_help
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import Checked, option, whole_number, with_help
 
 Limit = float | Literal["auto"] | None  # found from the data if it is "auto"; None for no limit
 

@@ -1,7 +1,7 @@
 """Recordings and the persons who made them, numbered; copies and spellings are one person's.
 
-The readers of ``sources/`` name the persons: by a column (``column_roles``), a tag of the file, or
-its folder (``person_by_folder``).
+The readers of ``sources/`` name the persons: by a column (``columns_chosen_for_roles``), a tag of
+the file, or its folder (``person_by_folder``).
 """
 
 import hashlib

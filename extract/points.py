@@ -58,7 +58,7 @@ class Points:
         return np.flatnonzero(self.follows)
 
     @cached_property
-    def hops(self) -> Floats:
+    def hop_metres(self) -> Floats:
         """Metres of each hop, shape (hops,)."""
         lat, lon = self.lat, self.lon
         end = self.hop_ends
@@ -73,7 +73,7 @@ class Points:
 def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
     """Return the row with the greatest keys among those of each owner, shape (owners,).
 
-    ``owner`` is the number of the owner of each row, (rows,), and so is each key. The last key
+    ``owner``, the number of each row's owner, and each key are of shape (rows,). The last key
     counts first, as in `numpy.lexsort`; of equal rows the first is taken.
     """
     order = np.lexsort((-np.arange(len(owner)), *keys, owner))

@@ -40,7 +40,7 @@ from trajanon.extract.why_left_out import (
     Became,
     why_nothing,
 )
-from trajanon.trajectories.geodesy import DEGREE
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 POINTS_PER_BATCH = 50_000  # about; few enough to stay in the processor's cache
@@ -106,7 +106,7 @@ class Cutter:
         # Earth differ by 540 degrees at most.
         with np.errstate(all="ignore"):
             degrees = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-        hops = DEGREE * np.where(degrees < 720.0, degrees, 0.0)
+        hops = METRES_PER_DEGREE * np.where(degrees < 720.0, degrees, 0.0)
 
         # Longer hops will be cut. The sum over both axes is up to 1.42 times the way itself.
         return int(np.minimum(hops, 1.5 * self.rules.longest_hop).sum() / spacing)
@@ -155,7 +155,7 @@ class Cutter:
             trace,
             tracks=rows.tracks,
             times=rows.times,
-            marks=np.column_stack([entered.mark[rows.trace], rows.hops]),
+            marks=np.column_stack([entered.mark[rows.trace], rows.hop_hashes]),
             true_ends=rows.true_ends,
         )
 

@@ -126,7 +126,7 @@ def _longest_parts(points: Points, inside: Bools, trip_count: int) -> tuple[Bool
     trip = points.trace
     first, size = points.pieces  # of parts, inside or outside
     part = np.cumsum(~points.follows) - 1
-    length = np.bincount(part[points.hop_ends], points.hops, minlength=len(first))
+    length = np.bincount(part[points.hop_ends], points.hop_metres, minlength=len(first))
 
     # Parts inside go before all others; of a trip that is never inside, no point is marked.
     longest = greatest_of(trip[first], length, inside[first])
@@ -145,7 +145,7 @@ def _near_sides(points: Points, boxes: Sequence[Box], trip_count: int) -> Bools:
     A server gives no points outside its boxes, so such a trip may go on there.
     """
     longest_hop = np.zeros(trip_count)
-    np.maximum.at(longest_hop, points.trace[points.hop_ends], points.hops)
+    np.maximum.at(longest_hop, points.trace[points.hop_ends], points.hop_metres)
 
     near = np.zeros((trip_count, 2), dtype=np.bool_)
     first, size = points.pieces

@@ -297,7 +297,9 @@ def few_moves() -> Iterator[None]:
 @pytest.fixture
 def few_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patient attacks try five groups: 200 take seconds."""
-    monkeypatch.setattr("trajanon.evaluation.attacks.tracks_the_adversary_holds.TARGETS_TRIED", 5)
+    monkeypatch.setattr(
+        "trajanon.evaluation.attacks.shared_by_attacks_with_tracks.TARGETS_TRIED", 5
+    )
 
 
 @pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])

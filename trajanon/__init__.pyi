@@ -19,8 +19,8 @@ from .evaluation.publisher_and_licence import Publisher as Publisher
 from .files.release_formats import read_release as read_release
 from .files.trajectory_files import read_trajectories as read_trajectories
 from .files.trajectory_files import write_trajectories as write_trajectories
-from .grouping.bound.lower_bound import Bound as Bound
-from .grouping.bound.lower_bound import lower_bound as lower_bound
+from .grouping.bound.certified_lower_bound import Bound as Bound
+from .grouping.bound.certified_lower_bound import lower_bound as lower_bound
 from .grouping.microaggregation import microaggregate as microaggregate
 from .grouping.partition import Partition as Partition
 from .release.release import Release as Release

@@ -7,16 +7,16 @@ from typing import SupportsIndex, Unpack
 import numpy as np
 
 from trajanon.common.arrays import DataFrame, renumbered
-from trajanon.common.declared_options import (
+from trajanon.common.effort_of_the_search import EFFORTS
+from trajanon.common.errors import BadInput, TooFewSubjects
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     takes_settings,
 )
-from trajanon.common.effort_of_the_search import EFFORTS
-from trajanon.common.errors import BadInput, TooFewSubjects
-from trajanon.common.number_text import number_of
-from trajanon.common.progress import Progress, silent
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import measured, regrouped
@@ -26,14 +26,14 @@ from trajanon.grouping.sliding.alignment import begins_hot, may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembled_release import assembled
 from trajanon.release.lines_of_groups import TrajectoryGroups
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.mend_wide_groups_and_ends import mend
 from trajanon.release.one_line_each_or_days import OneEach, one_each, trips_or_days
 from trajanon.release.people_left import drives_and_people_followed
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.report import Choice, Mended, digest_of
-from trajanon.release.snapping import RoadsToFollow
-from trajanon.trajectories.days import days_by_trips
+from trajanon.trajectories.days_as_records import days_by_trips
 from trajanon.trajectories.release_timing import search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 

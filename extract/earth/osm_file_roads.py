@@ -12,7 +12,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file_objects import objects
-from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
+from trajanon.release.matched_to_roads import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 MODES = ("car", "bicycle", "foot", "any")
 

@@ -1,1 +1,1 @@
-"""What traces come from: a reader a file, and the server of OpenStreetMap; see `formats`."""
+"""What traces come from, which `formats_recognised` lists; the server of OpenStreetMap is one."""

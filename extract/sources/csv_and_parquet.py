@@ -28,8 +28,8 @@ from trajanon.extract.sources.archives import (
     Stream,
     check_ratio,
 )
-from trajanon.extract.sources.choice_of_columns import is_row, used_columns
-from trajanon.extract.sources.column_roles import known_as, plain
+from trajanon.extract.sources.column_role_names import known_as, plain
+from trajanon.extract.sources.columns_chosen_for_roles import is_row, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading

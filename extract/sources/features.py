@@ -10,11 +10,11 @@ import shapely
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.extract.sources.choice_of_columns import columns_of_lines, used_columns
 from trajanon.extract.sources.column_evidence import as_given
-from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.column_role_names import known_as
+from trajanon.extract.sources.columns_chosen_for_roles import columns_of_lines, used_columns
 from trajanon.extract.sources.coordinates import check_degrees, reader_of_longitudes, to_degrees
-from trajanon.extract.sources.reading import OTHER_TIMES, Reading
+from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS, traces_of_points
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.trace import Trace
@@ -183,7 +183,7 @@ def _times_of_points(
         times is not None and len(times) != points
         for times, points in zip(lists, point_counts, strict=True)
     ]
-    reading.count(OTHER_TIMES, np.array(does_not_fit))
+    reading.count(TIMES_DO_NOT_MATCH, np.array(does_not_fit))
 
     times_of_points: list[object] = []
     for times, is_left_out, points in zip(lists, does_not_fit, point_counts, strict=True):

@@ -22,7 +22,7 @@ from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
 from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.threads_and_dask import on_cluster, results_in_order
-from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
+from trajanon.extract.sources.formats_recognised import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geopackage_and_shapefile import footer_of
 from trajanon.extract.sources.osm_api_download import joined_traces
 from trajanon.extract.sources.person_by_folder import folder_of_person

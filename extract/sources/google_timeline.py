@@ -15,7 +15,7 @@ from msgspec import Raw
 from trajanon.common.arrays import Floats
 from trajanon.extract.sources.json_and_geojson import decoded, json_list, json_object, json_text
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.timestamps import moment
+from trajanon.extract.sources.timestamps import seconds_of_iso
 from trajanon.extract.sources.trace_pieces import Fix, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 
@@ -158,10 +158,10 @@ def _activity(entry: object) -> _Positions:
 def _segment(entry: object) -> _Positions:
     """Read a segment of a phone's Timeline: a path, or an activity from a start to an end."""
     entry = json_object(entry)
-    begun = moment(entry.get("startTime"))
-    ended = moment(entry.get("endTime"))
+    begun = seconds_of_iso(entry.get("startTime"))
+    ended = seconds_of_iso(entry.get("endTime"))
     for point in map(json_object, json_list(entry.get("timelinePath"))):
-        time = moment(point.get("time"))
+        time = seconds_of_iso(point.get("time"))
         if isnan(time):
             time = begun + 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))
         yield _Position(_TIMELINE, _latlng(point.get("point"), time))
@@ -176,7 +176,7 @@ def _signal(entry: object) -> _Positions:
     """Read a signal of a phone; those of networks and movement have no position."""
     position = json_object(json_object(entry).get("position"))
     if position:
-        time = moment(position.get("timestamp"))
+        time = seconds_of_iso(position.get("timestamp"))
         place = position.get("LatLng", position.get("latLng"))
         metres_off = number(position.get("accuracyMeters"))
         yield _Position(_SIGNALS, _latlng(place, time), metres_off)
@@ -184,7 +184,7 @@ def _signal(entry: object) -> _Positions:
 
 def _time(entry: Mapping[str, Any], name: str) -> float:
     """Read a time, which older files have as milliseconds."""
-    time = moment(entry.get(name))
+    time = seconds_of_iso(entry.get(name))
     return number(entry.get(name + "Ms")) / 1e3 if isnan(time) else time
 
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.archives import stream_of, unpacked
-from trajanon.extract.sources.column_roles import TRACK
+from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.timestamps import UNREAD_TIMES, moments
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, seconds_of_iso_texts
 from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
-from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
+from trajanon.extract.sources.xml_documents import growing_tree, strip_prefixes
 from trajanon.extract.trace import Trace
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
@@ -74,7 +74,7 @@ class GpxDocument:
         """Return the segments with a point, up to what ends the reading; once."""
         try:
             for root in growing_tree(self._read, self.name, self._comments.append):
-                yield from self._segments_taken(without_prefixes(root))
+                yield from self._segments_taken(strip_prefixes(root))
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
             if not self.is_api_answer:
@@ -124,7 +124,7 @@ class GpxDocument:
         lat, lon, times = zip(*self._points, strict=True)
         self._points.clear()
 
-        seconds = moments(times)
+        seconds = seconds_of_iso_texts(times)
         unread = compress(times, np.isnan(seconds))
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
         self.points += len(times)
@@ -152,7 +152,7 @@ def looks_like(name: str, head: bytes) -> bool:
     root: Element | None = None
     with suppress(FileProblem):
         root = next(growing_tree(io.BytesIO(head[:_BYTES_JUDGED]).read, name), None)
-    return root is not None and without_prefixes(root).tag == "gpx"
+    return root is not None and strip_prefixes(root).tag == "gpx"
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace]:

@@ -21,7 +21,7 @@ from shapely.geometry.base import BaseGeometry
 from trajanon.common.errors import FileProblem
 from trajanon.common.text_encoding import encoding_problem, seems_utf16
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
-from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.csv_and_parquet import UNREAD, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading

@@ -13,11 +13,11 @@ from xml.etree.ElementTree import Element
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
-from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.reading import OTHER_TIMES, Reading
-from trajanon.extract.sources.timestamps import moment
+from trajanon.extract.sources.column_role_names import TRACK
+from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
+from trajanon.extract.sources.timestamps import seconds_of_iso
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
-from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
+from trajanon.extract.sources.xml_documents import growing_tree, strip_prefixes
 from trajanon.extract.trace import Trace
 
 _POINTS = ("Trackpoint", "when", "coord", "Point")  # elements that are used whole or not at all
@@ -27,7 +27,8 @@ def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a KML file, or all those of a KMZ, as one recording."""
     documents = _documents(path, reading)
     if reading.columns.get("subject") != TRACK:  # not each track is another person's
-        fixes = (fix for _, root in documents for fix in (*_of_placemarks(root, reading), None))
+        roots = (root for _, root in documents)
+        fixes = (fix for root in roots for fix in (*_fixes_of_placemarks(root, reading), None))
         yield from traces_of_fixes(fixes, reading)
         return
 
@@ -46,9 +47,9 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
         return
 
     has_document = False
-    for name, opened in members(reading.open(path), path):
-        if opened and name.lower().endswith(".kml"):
-            for root in _trees(opened(), f"{path}/{name}", "kml"):
+    for name, open_member in members(reading.open(path), path):
+        if open_member and name.lower().endswith(".kml"):
+            for root in _trees(open_member(), f"{path}/{name}", "kml"):
                 yield f"{reading.label}/{name}", root
             has_document = True
     if not has_document:
@@ -57,11 +58,12 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
 
 def _traces_by_track(root: Element, reading: Reading) -> Iterator[Trace]:
     """Read a document in which each Placemark with a line is a person's, if any has one."""
-    # Points are no tracks: they lie in a Placemark itself, and only those in children are read.
+    # Of a single Placemark, this finds tracks and lines only: `_fixes_of_points` looks at the
+    # children of what it is given, so never at the Placemark itself.
     placemarks = [*root.iter("Placemark")]
-    fixes_of_placemarks = [_of_placemarks(placemark, reading) for placemark in placemarks]
+    fixes_of_placemarks = [_fixes_of_placemarks(placemark, reading) for placemark in placemarks]
     if not any(fixes_of_placemarks):
-        yield from traces_of_fixes(_of_placemarks(root, reading), reading)
+        yield from traces_of_fixes(_fixes_of_placemarks(root, reading), reading)
         return
 
     pairs = zip(placemarks, fixes_of_placemarks, strict=True)
@@ -76,7 +78,7 @@ def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a TCX file: each activity, with all its laps, is a piece of one recording."""
     with reading.unpacked(path) as stream:
         trees = _trees(stream, str(path), "TrainingCenterDatabase")
-        fixes = (fix for root in trees for fix in _of_activities(root, reading))
+        fixes = (fix for root in trees for fix in _fixes_of_activities(root, reading))
         yield from traces_of_fixes(fixes, reading)
 
 
@@ -95,7 +97,9 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     except FileProblem as error:
         problem = error
 
-    if root is None or without_prefixes(root).tag != root_name:
+    if root is not None:
+        strip_prefixes(root)
+    if root is None or root.tag != root_name:
         tag = "nothing" if root is None else f"<{root.tag}>"
         raise problem or FileProblem(f"{name} begins with {tag}, not with <{root_name}>")
     _take_out_incomplete(root)
@@ -107,8 +111,10 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
 def _take_out_incomplete(root: Element) -> None:
     """Take out the point in which the reading ended, in the last child of each element.
 
-    Where it ended is marked by an element of `growing_tree`: in a whole document this is the last
-    child of the root, and nothing is taken out.
+    `growing_tree` puts a mark, <end/>, where the reading ended. In a document that breaks off, this
+    lies in what is incomplete: of <when>2026-05-01T10:00:00Z</when><when>2026-05-<end/></when> the
+    second <when> is taken out, and of <coordinates>2.1,41.3 2.1,4<end/></coordinates> the last
+    place. In a whole document it is the last child of the root, and nothing is taken out.
     """
     element = root
     while len(element):
@@ -120,24 +126,25 @@ def _take_out_incomplete(root: Element) -> None:
             element.text = " ".join(_places_of(element)[:-1])
 
 
-def _of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
+def _fixes_of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
     """Read the tracks, else the points, else the lines: programs write all three in one file."""
     tracks: list[Fix | None] = []
     for track in root.iter("Track"):
         whens = [when.text for when in track.iterfind("when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("coord")]
-        if len(whens) < len(coords):  # which one is missing is not known
-            reading.counts[OTHER_TIMES] += 1
+        # Which one is missing is not known. More times than places are not counted: they are of a
+        # document that breaks off.
+        if len(whens) < len(coords):
+            reading.counts[TIMES_DO_NOT_MATCH] += 1
             whens = [None] * len(coords)
-        # More times than places are of a document that breaks off.
         places = zip(coords, whens, strict=False)
         if coords:
-            tracks += [*(_fix(coord, moment(when)) for coord, when in places), None]
+            tracks += [*(_fix(coord, seconds_of_iso(when)) for coord, when in places), None]
 
     lines: list[Fix | None] = []
     for line in root.iterfind(".//LineString/coordinates"):
         lines += [*(_fix(place.split(","), nan) for place in _places_of(line)), None]
-    return tracks or _of_points(root) or lines
+    return tracks or _fixes_of_points(root) or lines
 
 
 def _places_of(line: Element) -> list[str]:
@@ -145,27 +152,27 @@ def _places_of(line: Element) -> list[str]:
     return re.sub(r"\s*,\s*", ",", line.text or "").split()
 
 
-def _of_points(element: Element) -> list[Fix | None]:
+def _fixes_of_points(element: Element) -> list[Fix | None]:
     """Read the points that have a time; each folder is a piece."""
     fixes = list[Fix | None]()
     for child in element:
         if child.tag in ("Folder", "Document"):
-            fixes += [None, *_of_points(child), None]
+            fixes += [None, *_fixes_of_points(child), None]
         elif child.tag == "Placemark":
             place = child.findtext(".//Point/coordinates")
             when = child.findtext("TimeStamp/when")
             if place and when:
-                fixes.append(_fix(place.split(","), moment(when)))
+                fixes.append(_fix(place.split(","), seconds_of_iso(when)))
     return fixes if any(fixes) else []
 
 
 def _fix(numbers_written: list[str], time: float) -> Fix:
-    """Read a longitude and a latitude, in this order; a height may follow."""
+    """Read a longitude and a latitude, in this order, NaN if missing; a height may follow."""
     lon, lat, *_ = [*map(number, numbers_written[:2]), nan, nan]
     return lat, lon, time
 
 
-def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
+def _fixes_of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
     """Read the points of activities with all their laps; each activity is a piece."""
     if root.find(".//Course") is not None:
         reading.found(PLANNED, 1)  # once for the document
@@ -175,5 +182,5 @@ def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
             if place is not None:
                 names = ("LatitudeDegrees", "LongitudeDegrees")
                 lat, lon = (number(place.findtext(name)) for name in names)
-                yield lat, lon, moment(point.findtext("Time"))
+                yield lat, lon, seconds_of_iso(point.findtext("Time"))
         yield None

@@ -16,7 +16,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats
 from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED
-from trajanon.extract.sources.column_roles import FILE
+from trajanon.extract.sources.column_role_names import FILE
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.csv_and_parquet import TableLayout, fields_of, read_columns
 from trajanon.extract.sources.reader_sentences import refusal_of

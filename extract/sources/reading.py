@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # What is left out, as it is counted.
 UNREADABLE = "files that could not be read"  # or members of archives
 USED_IN_PART = "files from their damage on"  # what comes before it is used
-OTHER_TIMES = "lines with more or fewer times than points"
+TIMES_DO_NOT_MATCH = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
 
 

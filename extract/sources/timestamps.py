@@ -36,14 +36,16 @@ _TIME_OF_DAY = re.compile(
 # hhmmss, or hmmss. Five digits with more decimals are days, as spreadsheets count them.
 _DIGITS_OF_DAY = re.compile(r"\d([0-5]\d){2}([.,]\d{1,3})?|([01]\d|2[0-3])([0-5]\d){2}([.,]\d+)?")
 _MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
-_OTHER_ORDER = "{} first; if that is wrong, write them as 2020-09-13T12:26:40Z"
-_FEW_DIGITS = 9  # of so few texts of digits, none need be a time of day
+_READ_AS_ORDER = "{} first; if that is wrong, write them as 2020-09-13T12:26:40Z"
+_FEW_TEXTS = 9  # of digits: so few need not be times of day
 
-# What pandas would read wrong, and what it reads right: it takes UTC+2 as two hours behind UTC, and
-# seconds after a dash as a zone; Go writes +0000 UTC.
+# What pandas would read wrong or not at all, and how it is written for it.
 _FOR_PANDAS = (
+    # 09:00:00 UTC+2 -> 09:00:00 +2: pandas takes UTC+2 as two hours behind UTC.
     (re.compile(r"(?:GMT|UTC|Z)\s*(?=[-+]\d)"), ""),
+    # 2020-09-13-12-26-40 -> 2020-09-13 12:26:40: it takes seconds after a dash as a zone.
     (re.compile(r"^(\s*\d{4}-\d\d-\d\d)[-_ T](\d\d)-(\d\d)-(?=\d\d)"), r"\1 \2:\3:"),
+    # 12:26:40 +0000 UTC, as Go writes it, -> 12:26:40 +0000.
     (re.compile(r"([-+]\d\d:?\d\d)\s*\(?[A-Z]{3,5}\)?\s*$"), r"\1"),
 )
 # CET+1 can mean either side of CET.
@@ -66,11 +68,16 @@ _USUAL_TIMES = (946_684_800.0, 2_000_000_000.0)
 _STAMPS = (1.98e13, 2.1e13)  # YYYYMMDDhhmmss of these years, as numbers
 
 _GPS_BEGINNING = 315_964_800.0  # the beginning of GPS's clock, which knows no leap seconds
-# How far GPS's clock is before UTC: 13 s from the first of these days on; and by that clock, when
-# each of them begins.
-_LEAP_DAYS = ("1999-01-01", "2006-01-01", "2009-01-01", "2012-07-01", "2015-07-01", "2017-01-01")
-_LEAP_SECONDS = np.array([0.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0])
-_LEAPS = np.array(_LEAP_DAYS, "datetime64[s]").astype(np.float64) + _LEAP_SECONDS[1:]
+# Days that begin after a leap second: from each on, GPS's clock is one second more ahead of UTC.
+_LEAP_DAYS = (
+    *("1981-07-01", "1982-07-01", "1983-07-01", "1985-07-01", "1988-01-01", "1990-01-01"),
+    *("1991-01-01", "1992-07-01", "1993-07-01", "1994-07-01", "1996-01-01", "1997-07-01"),
+    *("1999-01-01", "2006-01-01", "2009-01-01", "2012-07-01", "2015-07-01", "2017-01-01"),
+)
+# When each of these days begins by GPS's clock, as seconds that are counted from 1970.
+_LEAP_DAYS_BY_GPS = (
+    np.array(_LEAP_DAYS, "datetime64[s]").astype(np.float64) + 1.0 + np.arange(len(_LEAP_DAYS))
+)
 _FIRST_CERTAIN_WEEK = 1_024  # of GPS: some receivers begin again at 0 after 1,023
 
 # Seconds of a clock that began at an unknown time. Numbers that begin later, or go on in smaller
@@ -83,29 +90,36 @@ _SHORTEST_STEP = 0.02
 def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
     """Find by the first rows of a table how the times of rows are read; columns are roles."""
     role = "gps_seconds" if "gps_seconds" in first else "time"
-    read = _reader_of_role(role, first, reading) if role in first else None
-    is_checked = False  # whether the first rows have shown that times can be read
+    if role not in first:
+        return lambda rows: np.full(len(rows), np.nan)
+
+    read = _reader_of_role(role, first, reading)
+    times_seen = False  # in rows before
+    are_days = False  # without times of day, which show no order
 
     def seconds_of(rows: pd.DataFrame) -> Floats:
-        nonlocal read, is_checked
-        if read is None:
+        nonlocal read, times_seen, are_days
+        is_given = rows[role].notna().to_numpy()
+        if read is None and is_given.any():  # the first rows had no time
+            read = _reader_of_role(role, rows, reading)
+        if read is None or are_days:
             return np.full(len(rows), np.nan)
 
         seconds = read(rows)
         if "zone" in rows:
             seconds = seconds - seconds_east(seconds, rows["zone"])
 
-        is_given = rows[role].notna().to_numpy()
         is_read = np.isfinite(seconds)
-        if not is_checked and is_given.any() and not is_read.any():
+        are_first = not times_seen and bool(is_given.any())
+        if are_first and not is_read.any():
             raise reading.refusal("no time can be read", example=rows[role][is_given].iloc[0])
 
         reading.count(UNREAD_TIMES, is_given & ~is_read)
-        if not is_checked and len(seconds) > 1 and _are_days(seconds[is_read], fewest=1):
+        if are_first and len(seconds) > 1 and _are_days(seconds[is_read], fewest=1):
             reading.found("days")
-            read = None  # days alone show no order
+            are_days = True
             seconds = np.full(len(rows), np.nan)
-        is_checked = True
+        times_seen |= are_first
         return seconds
 
     return seconds_of
@@ -226,7 +240,8 @@ def _gps_seconds(rows: pd.DataFrame) -> Floats:
         seconds = np.where(week >= _FIRST_CERTAIN_WEEK, _WEEK * week + seconds, np.nan)
 
     by_gps = _GPS_BEGINNING + seconds
-    return _nan_outside_limits(by_gps - _LEAP_SECONDS[np.searchsorted(_LEAPS, by_gps, "right")])
+    leap_seconds = np.searchsorted(_LEAP_DAYS_BY_GPS, by_gps, "right")
+    return _nan_outside_limits(by_gps - leap_seconds)
 
 
 def within(seconds: Floats | np.float64, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
@@ -253,19 +268,19 @@ def _reader_of_texts(
     first: pd.DataFrame, texts_of: Callable[[pd.DataFrame], pd.Series], reading: Reading
 ) -> RowsToSeconds:
     """Find the format of texts: ISO 8601, or the one that reads most of the first rows."""
-    examples = texts_of(first.head(_VALUES_JUDGED)).dropna()
+    texts = texts_of(first).dropna()
+    if not len(texts):  # no time is read of any row, so that the check refuses them
+        return lambda rows: np.full(len(rows), np.nan)
+
+    examples = texts.head(_VALUES_JUDGED)
     patterns = [_OFFSET_FROM_ZONE, *(pattern for pattern, _ in _FOR_PANDAS)]
     if any(pattern.search(text) for text in examples for pattern in patterns):
         return _reader_of_texts(first, lambda rows: _as_pandas_reads(texts_of(rows)), reading)
     if 2 * int(np.isfinite(_iso_8601(examples)).sum()) >= len(examples):
         return lambda rows: _iso_8601(texts_of(rows))
 
-    texts = texts_of(first).dropna()
-    if not len(texts):  # no time is read of any row, so that the check refuses them
-        return lambda rows: np.full(len(rows), np.nan)
-
     # The longest shows the whole format: at midnight, spreadsheets leave out the time of day.
-    example = max(texts.head(_VALUES_JUDGED).str.strip(), key=len)
+    example = max(examples.str.strip(), key=len)
     trials = [_tried(texts, example, order) for order in _possible_orders(example)]
 
     # The most times, in the shortest span; of equal ones the first.
@@ -277,8 +292,8 @@ def _reader_of_texts(
         ),
     )
     as_many = [trial for trial in trials if len(trial.seconds) == len(best.seconds)]
-    if any((trial.seconds[:1] != best.seconds[:1]).any() for trial in as_many):
-        reading.found("times read as", example=example, read_as=_OTHER_ORDER.format(best.order))
+    if not all(np.array_equal(trial.seconds, best.seconds) for trial in as_many):
+        reading.found("times read as", example=example, read_as=_READ_AS_ORDER.format(best.order))
     return lambda rows: _seconds(texts_of(rows), best.form, best.order)
 
 
@@ -376,7 +391,7 @@ def _seconds(values: pd.Series, form: str | None = None, order: str = "month") -
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
 
 
-def moment(value: object) -> float:
+def seconds_of_iso(value: object) -> float:
     """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
     if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
         return math.nan
@@ -387,14 +402,14 @@ def moment(value: object) -> float:
         return math.nan
 
 
-def moments(texts: Sequence[str | None]) -> Floats:
-    """Read times in ISO 8601, as `moment` does, all at once if they are written as usual."""
+def seconds_of_iso_texts(texts: Sequence[str | None]) -> Floats:
+    """Read times as `seconds_of_iso` does, but all at once if they are written as usual."""
     try:
         times = pa.array(texts, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
         seconds = pc.divide(times.cast(pa.float64(), safe=False), 1e6)
         return np.asarray(seconds.to_numpy(zero_copy_only=False), dtype=np.float64)
     except pa.ArrowInvalid:
-        return np.array([moment(text) for text in texts])
+        return np.array([seconds_of_iso(text) for text in texts])
 
 
 # What a column may hold, for the choice of the columns of times.
@@ -445,7 +460,7 @@ def are_times_of_day(values: pd.Series) -> bool:
         return False
     texts = _as_texts(values.dropna().head(_VALUES_JUDGED)).str.strip().tolist()
     is_span = pd.api.types.is_timedelta64_dtype(values)
-    return is_span or _are_times_of_day(texts, is_dated=True)
+    return bool(texts) and (is_span or _are_times_of_day(texts, is_dated=True))
 
 
 def _are_times_of_day(texts: list[str], *, is_dated: bool) -> bool:
@@ -456,4 +471,4 @@ def _are_times_of_day(texts: list[str], *, is_dated: bool) -> bool:
     # A few numbers such as 101530 may be anything else; not beside a day, or with a 0 before.
     are_digits = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
     begins_with_0 = any(text[:1] == "0" for text in texts)
-    return are_digits and (is_dated or len(texts) > _FEW_DIGITS or begins_with_0)
+    return are_digits and (is_dated or len(texts) > _FEW_TEXTS or begins_with_0)

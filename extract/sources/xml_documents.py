@@ -20,7 +20,8 @@ def growing_tree(
 ) -> Iterator[Element]:
     """Yield the root of a document whenever more of it is read, up to what ends the reading.
 
-    An element is whole if another one follows, also a mark that is put where the reading ended.
+    An element is whole if another one follows, also the mark <end/> that is put where the reading
+    ended.
     What is whole may be taken out of the tree. ``comment`` is called with each comment.
     """
     parser = expat.ParserCreate()
@@ -101,7 +102,7 @@ def _problem_of(error: Exception, name: str, damage: bytes) -> FileProblem:
     return FileProblem(f"{name} {why}")
 
 
-def without_prefixes(root: Element) -> Element:
+def strip_prefixes(root: Element) -> Element:
     """Take the prefixes off all tags; expat does not, as some files do not declare theirs."""
     for element in root.iter():
         if ":" in element.tag:

@@ -11,7 +11,14 @@ from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.choice_of_k import KS, TrialOptions, curve
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.colours_and_tiles import PALETTE
-from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
+from trajanon.maps.figures.figure_style_and_saving import (
+    INK,
+    ONE_COLUMN,
+    Picture,
+    legend_below,
+    panels,
+    styled,
+)
 from trajanon.trajectories.trajectories import Trajectories
 
 

@@ -43,7 +43,8 @@ def test_a_ride_keeps_its_way_and_times_and_nothing_else(run: Run, ride: Path) -
     lines = answer.out.splitlines()
     assert lines[0].startswith("This is not k-anonymity")
     assert " of 4.0 km" in answer.out or " of 3,990 m" in answer.out
-    assert "around 2 places" in answer.out
+    assert "A place where you stay once is left in: name it with --hide." in answer.out
+    assert "Drew 2 circles around places to hide. Cut " in answer.out
 
     text = Path("trimmed.gpx").read_text("utf-8")
     for word in ("Watch", "Ada", "Home", "secret", "ele", "hr", "desc", "name", ".5Z"):

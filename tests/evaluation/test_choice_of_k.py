@@ -11,8 +11,8 @@ from commands import Run, mode
 from toy import timed, toy
 
 import trajanon
-from trajanon.common.declared_options import Settings
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import Settings
 from trajanon.evaluation.choice_of_k import Curve, curve, options_in
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.figures import which_k

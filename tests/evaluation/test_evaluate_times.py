@@ -34,7 +34,7 @@ def evaluated(trajectories: Trajectories, k: int = 2, **options: Any) -> Evaluat
 @pytest.fixture(scope="module")
 def whole_town() -> Evaluation:
     with pytest.MonkeyPatch.context() as few:
-        few.setattr("trajanon.evaluation.attacks.tracks_the_adversary_holds.TARGETS_TRIED", 5)
+        few.setattr("trajanon.evaluation.attacks.shared_by_attacks_with_tracks.TARGETS_TRIED", 5)
         return evaluated(town(), 4)
 
 

@@ -13,7 +13,7 @@ from trajanon.common.arrays import Floats
 from trajanon.evaluation.od_flows import cell_for_od, flow_similarity, flows
 from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.trajectories.distances import displacement, length_change, lengths
-from trajanon.trajectories.geodesy import DEGREE, cells
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE, cells
 
 ELLIPSOID = pyproj.Geod(ellps="WGS84")
 
@@ -73,9 +73,9 @@ def test_trips_that_are_kept() -> None:
 def test_ends_are_counted_by_cells_of_several_sizes() -> None:
     """Eight trips end in one place; as released, three of them 600 m farther, two 1.9 km."""
     east = np.array([18_001, 18_601, 18_601, 18_601, 19_901, 19_901, 18_001, 18_001])
-    before = np.tile([[6_001.0, 6_001.0], [6_001.0, 18_001.0]], (8, 1, 1)) / DEGREE
+    before = np.tile([[6_001.0, 6_001.0], [6_001.0, 18_001.0]], (8, 1, 1)) / METRES_PER_DEGREE
     after = before.copy()
-    after[:, 1, 1] = east / DEGREE
+    after[:, 1, 1] = east / METRES_PER_DEGREE
     found = usefulness(before, after).flow_similarity
     assert found == {"0.5 km": 0.375, "1 km": 0.75, "2 km": 1.0, "3 km": 1.0}
     assert cell_for_od(found) == "1 km"

@@ -17,8 +17,8 @@ from planted import groups
 from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
-from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, read_release, write_release
 from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
 from trajanon.files.times_of_points import instants

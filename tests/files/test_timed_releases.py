@@ -12,8 +12,8 @@ from planted import K
 from releases_with_times import CLOCK, released
 
 import trajanon
-from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.files.rounding_order_and_keys_of_lines import in_order

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
-from trajanon.common.declared_options import HeuristicName
-from trajanon.common.method_parameters import InnerMethodName
+from trajanon.common.parameters_of_single_methods import InnerMethodName
+from trajanon.common.search_and_release_options import HeuristicName
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS, find_paths
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.microaggregation import METHODS, microaggregate

@@ -17,9 +17,9 @@ from naive_paths import assert_is_path, least_length
 from problems import problem
 from toy import crowd
 
-from trajanon.common.declared_options import RefinementName
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
+from trajanon.common.search_and_release_options import RefinementName
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping.methods import hm2_and_compression
 from trajanon.grouping.microaggregation import microaggregate

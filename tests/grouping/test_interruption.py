@@ -24,7 +24,7 @@ from naive_refine import search_in_blocks
 
 from trajanon.cli.messages import STOPPED
 from trajanon.common import threads_and_dask
-from trajanon.common.method_parameters import MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import MicroaggregateSettings
 from trajanon.grouping.microaggregation import REFINEMENTS, find_groups, microaggregate
 from trajanon.grouping.problem import whole_problem
 

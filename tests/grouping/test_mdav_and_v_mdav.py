@@ -11,7 +11,7 @@ from real_data import CLASSIC, reference, toy
 import trajanon
 from trajanon._kernels.far_records import farthest, farthest_pair, nearest_to_group
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import MethodName
+from trajanon.common.search_and_release_options import MethodName
 from trajanon.grouping import loss
 from trajanon.grouping.methods.mdav_and_v_mdav import (
     GAMMAS,

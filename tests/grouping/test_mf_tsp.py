@@ -12,7 +12,7 @@ from real_data import THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import HeuristicName
+from trajanon.common.search_and_release_options import HeuristicName
 from trajanon.grouping.methods.mf_tsp import (
     group_by_counts,
     group_by_paths,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ways import OURS, every_way, is_slow, method_of, seeds
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import HeuristicName
+from trajanon.common.search_and_release_options import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.refinements.annealing import LARGEST_K_SOLVED

@@ -15,7 +15,7 @@ import trajanon
 from trajanon._kernels.group_state import Groups
 from trajanon._kernels.shuffling_and_swapping_moves import recut, shuffling_pass
 from trajanon.common.arrays import Ints, renumbered
-from trajanon.common.method_parameters import MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import MicroaggregateSettings
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.descent import build_groups
 from trajanon.grouping.refinements.shuffling_and_swapping import STANDSTILL, rcs

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Frame, Page
 from reports import UNMOVED
 
-from trajanon.common.declared_options import TimesName
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.grouping.group_means import group_means
 from trajanon.maps import compare

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from trajanon.common.errors import ColumnsUnclear
-from trajanon.extract.sources.choice_of_columns import used_columns
+from trajanon.extract.sources.columns_chosen_for_roles import used_columns
 from trajanon.extract.sources.reading import Reading
 
 ROWS = 12  # more than a column needs to count rows

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.extract.sources.formats import FORMATS, format_of
+from trajanon.extract.sources.formats_recognised import FORMATS, format_of
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 

@@ -6,7 +6,7 @@ from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.extract import Rules, Trace
 from trajanon.extract.traces_to_trajectories import cut
 from trajanon.release.ledger import Note
-from trajanon.trajectories.trajectories import HOPS, Trajectories
+from trajanon.trajectories.trajectories import HOP_HASHES_KEPT, Trajectories
 
 TOLD: Note = {
     "when": "2026-11-24T00:00:00+00:00",
@@ -22,7 +22,7 @@ TOLD: Note = {
 
 def marks_of(*rows: list[int]) -> Hashes:
     """Who made each, and its hops."""
-    marks = np.zeros((len(rows), 1 + HOPS), np.uint64)
+    marks = np.zeros((len(rows), 1 + HOP_HASHES_KEPT), np.uint64)
     for mark, row in zip(marks, rows, strict=True):
         mark[: len(row)] = row
     return marks
@@ -41,6 +41,6 @@ def windows_of(*traces: Trace, per_recording: int | None = None) -> Trajectories
 
 def trips_of(number: Ints, points: Floats) -> Trajectories:
     """Trips that are marked by their numbers; two of each subject."""
-    marks = np.zeros((len(number), 1 + HOPS), np.uint64)
+    marks = np.zeros((len(number), 1 + HOP_HASHES_KEPT), np.uint64)
     marks[:, 0], marks[:, 1] = 1 + number // 2, 1 + number
     return Trajectories(points, subject=number // 2, marks=marks)

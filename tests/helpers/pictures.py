@@ -9,7 +9,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import BboxBase
 
 from trajanon.maps.figures import Picture
-from trajanon.maps.figures.pictures import styled
+from trajanon.maps.figures.figure_style_and_saving import styled
 
 
 def points(line: Line2D) -> tuple[list[float], list[float]]:

@@ -5,9 +5,12 @@ from typing import Unpack
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import settings_from
 from trajanon.common.effort_of_the_search import Effort
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
+from trajanon.common.search_and_release_options import settings_from
 from trajanon.grouping.problem import Problem
 
 

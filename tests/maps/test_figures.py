@@ -17,7 +17,7 @@ from pictures import nothing_overlaps, points
 
 from trajanon.common.errors import BadInput
 from trajanon.maps.figures import Picture, of_benchmark, save
-from trajanon.maps.figures.measured import measurements, read_results
+from trajanon.maps.figures.benchmark_figures import measurements, read_results
 from trajanon.tables.papers import published_tables
 from trajanon.tables.papers.measurements import write_csv
 from trajanon.tables.papers.published_tables import benchmark

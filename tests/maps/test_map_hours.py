@@ -9,7 +9,7 @@ from browsing import LABELS, about, held, layer, means, timed, trajectories, wit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.common.declared_options import TimesName
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.maps import compare, html, public
 from trajanon.maps.drawing import counts_by_hour, hours_of
 from trajanon.trajectories.clock_and_time_zones import Clock

@@ -12,8 +12,8 @@ from planted import UNTIMED
 
 import trajanon
 from trajanon.common.arrays import Floats, renumbered
-from trajanon.common.declared_options import MethodName, RefinementName, RowsName
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.search_and_release_options import MethodName, RefinementName, RowsName
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
 from trajanon.release.report_files import checked, json_ready, read_report, report_path

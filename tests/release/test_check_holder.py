@@ -13,8 +13,8 @@ from reports import UNMOVED
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import MethodName
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.search_and_release_options import MethodName
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.originals import lines_of_released, matched

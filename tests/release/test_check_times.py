@@ -16,8 +16,8 @@ from planted import K, run_sql
 from releases_with_times import CLOCK, release, released, written
 
 import trajanon
-from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release, write_release
 from trajanon.files.release_inspection import NOTHING_ELSE
 from trajanon.trajectories.clock_and_time_zones import Clock

@@ -17,7 +17,7 @@ from trajanon.extract import Rules, Trace
 from trajanon.extract.traces_to_trajectories import cut
 from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
 from trajanon.release.ledger import opened
-from trajanon.trajectories.trajectories import HOPS, Trajectories
+from trajanon.trajectories.trajectories import HOP_HASHES_KEPT, Trajectories
 
 
 def look(book: Path) -> list[bool]:
@@ -295,22 +295,22 @@ def test_files_keep_marks(tmp_path: Path) -> None:
 
 
 def test_marks_are_whole_numbers() -> None:
-    hashes = [[2**64 - 1] + [1] * HOPS, [2] * (1 + HOPS)]
+    hashes = [[2**64 - 1] + [1] * HOP_HASHES_KEPT, [2] * (1 + HOP_HASHES_KEPT)]
     trips = Trajectories(walks(2), marks=hashes)  # type: ignore[arg-type]  # a list
     assert trips.marks is not None
     assert trips.marks.dtype == np.uint64
     assert trips.take(np.array([1, 0])).marks.tolist() == hashes[::-1]  # type: ignore[union-attr]
 
-    marks: Any = np.ones((2, 1 + HOPS))
+    marks: Any = np.ones((2, 1 + HOP_HASHES_KEPT))
     with pytest.raises(BadInput, match="marks must be numbers: whole ones"):
         Trajectories(walks(2), marks=marks)
-    for odd in ([[-1] * (1 + HOPS)] * 2, [["a"] * (1 + HOPS)] * 2):
+    for odd in ([[-1] * (1 + HOP_HASHES_KEPT)] * 2, [["a"] * (1 + HOP_HASHES_KEPT)] * 2):
         with pytest.raises(BadInput, match="marks must be numbers"):
             Trajectories(walks(2), marks=odd)  # type: ignore[arg-type]
 
 
 def test_marks_of_another_shape_are_refused(tmp_path: Path) -> None:
-    trips = Trajectories(walks(2), marks=np.ones((2, 1 + HOPS), np.uint64))
+    trips = Trajectories(walks(2), marks=np.ones((2, 1 + HOP_HASHES_KEPT), np.uint64))
     write_trajectories(tmp_path / "a.parquet", trips)
     frame = pd.read_parquet(tmp_path / "a.parquet")
     with pytest.raises(BadInput, match="marks must have shape"):

@@ -24,7 +24,7 @@ from trajanon.evaluation.evaluation import evaluate
 from trajanon.release.originals import matched
 from trajanon.release.release_words import people_sentences
 from trajanon.release.report_files import checked
-from trajanon.trajectories.days import days_of
+from trajanon.trajectories.days_as_records import days_of
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -34,7 +34,7 @@ def release(windows: Trajectories) -> Release:
 @pytest.fixture(scope="module", autouse=True)
 def _few_tried() -> Iterator[None]:
     """Patient attacks try five groups: 200 take seconds."""
-    with patch("trajanon.evaluation.attacks.tracks_the_adversary_holds.TARGETS_TRIED", 5):
+    with patch("trajanon.evaluation.attacks.shared_by_attacks_with_tracks.TARGETS_TRIED", 5):
         yield
 
 

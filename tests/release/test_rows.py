@@ -17,8 +17,8 @@ from toy import crowd
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import RowsName
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.search_and_release_options import RowsName
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.evaluation import evaluate

@@ -32,7 +32,7 @@ from trajanon.release.report_files import checked, json_ready
 from trajanon.release.verdict import MOST_SHOWN, verdict
 from trajanon.release.verdict_sentences import LABELS, WORDS, Entered, Remedy
 from trajanon.trajectories.provenance import Provenance
-from trajanon.trajectories.trajectories import HOPS, Trajectories
+from trajanon.trajectories.trajectories import HOP_HASHES_KEPT, Trajectories
 
 
 @pytest.mark.parametrize(("facts", "kind", "says"), THRESHOLDS)
@@ -394,7 +394,7 @@ def test_a_remedy_can_be_pasted(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_remedy_can_be_pasted_where_a_ledger_has_the_release(run: Run, tmp_path: Path) -> None:
-    marks = np.arange(1, 1 + 12 * (1 + HOPS), dtype=np.uint64).reshape(12, -1)
+    marks = np.arange(1, 1 + 12 * (1 + HOP_HASHES_KEPT), dtype=np.uint64).reshape(12, -1)
     trips = several_each()
     marks[:, 0] = 1_000 + np.asarray(trips.subject, dtype=np.uint64)
     write_trajectories(tmp_path / "trips.parquet", replace(trips, marks=marks))

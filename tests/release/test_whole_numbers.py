@@ -10,7 +10,7 @@ import pytest
 
 import trajanon
 from trajanon._kernels.compiled import Kernel
-from trajanon.common.declared_options import ReleaseSettings
+from trajanon.common.search_and_release_options import ReleaseSettings
 from trajanon.extract import Rules
 
 POINTS = np.random.default_rng(0).uniform((40, -4), (40.1, -3.9), (30, 3, 2))

@@ -31,7 +31,7 @@ from shards import (
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import RowsName
+from trajanon.common.search_and_release_options import RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
 from trajanon.grouping.group_means import group_means

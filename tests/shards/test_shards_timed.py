@@ -21,8 +21,8 @@ from shards import hours, labels_of, out_of, released_with_times, shards_of, wal
 
 import trajanon
 from trajanon.common.arrays import Floats, renumbered
-from trajanon.common.declared_options import ReleaseSettings, RowsName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import ReleaseSettings, RowsName
 from trajanon.data import sample
 from trajanon.files.geoparquet import write_released
 from trajanon.grouping import loss

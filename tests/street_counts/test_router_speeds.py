@@ -11,7 +11,7 @@ from osm_xml import OsmFile
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract import roads_to_follow
-from trajanon.release.snapping import RoadsToFollow, traced
+from trajanon.release.matched_to_roads import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.router_speeds import _heading, router_speeds, seconds_at_nodes

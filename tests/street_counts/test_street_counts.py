@@ -14,7 +14,7 @@ import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
-from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.rounded_counts import rounded_counts

@@ -313,7 +313,7 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
     small.write_text(track(), "utf-8")
     page = apart.open()
     # Not above: each worker would load the server's library for this one test.
-    from trajanon.studio.server import LARGEST_UPLOAD
+    from trajanon.studio.server_and_uploads import LARGEST_UPLOAD
 
     trouble = page.get_by_role("alert")
     page.get_by_label("Choose files").set_input_files(large)

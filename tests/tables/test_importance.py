@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import HEAVIEST, HeuristicName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import HEAVIEST, HeuristicName
 from trajanon.grouping import loss
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.standardised_records import standardise

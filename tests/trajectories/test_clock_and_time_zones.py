@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trajanon.common.declared_options import TimesName
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -13,8 +13,8 @@ from naive_sliding import street
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import ReleaseSettings, TimesName
 from trajanon.grouping import loss
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.sliding.possible_starts import build_windows, records_at

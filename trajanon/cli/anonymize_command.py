@@ -18,18 +18,18 @@ from trajanon.cli.options import (
     typed_options,
 )
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import (
+from trajanon.common.errors import BadInput
+from trajanon.common.object_stores import is_url
+from trajanon.common.search_and_release_options import (
     MEMORY,
     AnonymizeKeywords,
     RefinementName,
     ReleaseSettings,
     Settings,
 )
-from trajanon.common.errors import BadInput
-from trajanon.common.object_stores import is_url
 
 if TYPE_CHECKING:
-    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.release.matched_to_roads import RoadsToFollow
 
 
 class _FileKeywords(AnonymizeKeywords, total=False):

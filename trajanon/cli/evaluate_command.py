@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
-from trajanon.cli.compared_releases import compare
 from trajanon.cli.errors_and_exit_codes import RELEASE_AT_FAULT
+from trajanon.cli.evaluate_side_by_side import compare
 from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, check_page, options
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trajanon.common.progress import Progress
     from trajanon.evaluation.evidence import Evaluation
     from trajanon.evaluation.publisher_and_licence import Publisher
-    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.release.matched_to_roads import RoadsToFollow
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 

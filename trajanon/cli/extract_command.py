@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from trajanon.cli.messages import say_written, show_json, tell
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed_options
-from trajanon.common.declared_options import SUGGESTED_K
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
+from trajanon.common.search_and_release_options import SUGGESTED_K
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def extract(
     from trajanon.cli.report_tables import show_extraction
     from trajanon.common.threads_and_dask import connected
     from trajanon.extract.extraction import OSM_API, extract_to
-    from trajanon.extract.sources.column_roles import parse_columns
+    from trajanon.extract.sources.column_role_names import parse_columns
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     _check_out(out, partition)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.extract import Box
     from trajanon.maps import Surroundings
-    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.release.matched_to_roads import RoadsToFollow
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"  # as maps.colours_and_tiles, which loads folium

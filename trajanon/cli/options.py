@@ -16,7 +16,10 @@ from typer.core import TyperCommand
 
 from trajanon.cli.messages import say
 from trajanon.common.command_lines import Option, flag_of
-from trajanon.common.declared_options import (
+from trajanon.common.errors import BadInput
+from trajanon.common.json_toml_and_regular_files import read_toml, typed
+from trajanon.common.object_stores import is_url, local_copy
+from trajanon.common.search_and_release_options import (
     MEMORY,
     AnonymizeKeywords,
     ReleaseSettings,
@@ -24,9 +27,6 @@ from trajanon.common.declared_options import (
     names_in,
     parameters_of,
 )
-from trajanon.common.errors import BadInput
-from trajanon.common.json_toml_and_regular_files import read_toml, typed
-from trajanon.common.object_stores import is_url, local_copy
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")

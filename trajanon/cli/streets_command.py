@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
     from trajanon.common.progress import Progress
-    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.release.matched_to_roads import RoadsToFollow
     from trajanon.street_counts.day_parts import DayPart
     from trajanon.street_counts.lines_to_count import ReleasedLines
 

@@ -10,11 +10,14 @@ from typing import Any, Unpack
 from trajanon.cli.messages import STOPPED, show_json, tell, with_flags
 from trajanon.cli.options import columns_of, names_of, options, text_of_names
 from trajanon.common.command_lines import flag_of
-from trajanon.common.declared_options import MissingName
 from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import BadInput
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import percent
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
+from trajanon.common.search_and_release_options import MissingName
 
 _MOVED_BY_ROUNDING = 0.001  # standard deviations: a mean that moves by less is kept
 

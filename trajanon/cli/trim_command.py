@@ -25,10 +25,11 @@ def trim(
     out: Path = _TRIMMED,
     as_json: bool = False,
 ) -> None:
-    """Cut home and work out of one person's tracks.
+    """Cut out of one person's tracks where they begin and end, such as at home.
 
-    For somebody who wants to share their own tracks. All other places where they begin, end or stay
-    are cut out, too.
+    For somebody who wants to share their own tracks. Places where they pause for five minutes, or
+    stay again, are cut out, too. One where they stay once, in the middle of a track, is left in:
+    name it with --hide. Without times, pauses and stays are not known.
     """
     from dataclasses import asdict
 
@@ -36,13 +37,14 @@ def trim(
     from trajanon.extract import trim as trim_tracks
     from trajanon.extract.earth.named_or_tagged_places import middles_of_places
     from trajanon.extract.hidden_homes_and_ends import radius_of
-    from trajanon.extract.sources.column_roles import parse_columns
+    from trajanon.extract.sources.column_role_names import parse_columns
 
     distances = radius_of(radius)
     if not as_json:
         tell(
-            "This is not k-anonymity: it hides where tracks begin, end and stay, nothing else. "
-            "Anyone who meets you on the way may still recognise you."
+            "This is not k-anonymity: it hides where tracks begin, end, pause and stay again, and "
+            "nothing else. A place where you stay once is left in: name it with --hide. Anyone who "
+            "meets you on the way may still recognise you."
         )
     places = middles_of_places(hide or [], distances.width)
     with bars() as progress:
@@ -73,8 +75,8 @@ def _show(trimmed: "Trimmed") -> None:
 
     amount = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
     if trimmed.seconds:
-        amount += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
-    tell(f"Cut {amount} around {number_of(trimmed.places, 'place')}.")
+        amount += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)}"
+    tell(f"Drew {number_of(trimmed.places, 'circle')} around places to hide. Cut {amount}.")
 
     if trimmed.points_dropped:
         tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")

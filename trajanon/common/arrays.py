@@ -67,13 +67,13 @@ def numbers_by_appearance(names: Iterable[Name], known: dict[Name, int]) -> Ints
     return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
 
 
-def places_of_spans(begin: Ints | int, size: Ints) -> Ints:
-    """List the places begin, begin + 1, ... of each span, one span after another.
+def indices_of_spans(begin: Ints | int, size: Ints) -> Ints:
+    """List the indices begin, begin + 1, ... of each span, one span after another.
 
-    >>> places_of_spans(np.array([5, 20]), np.array([3, 2])).tolist()
+    >>> indices_of_spans(np.array([5, 20]), np.array([3, 2])).tolist()
     [5, 6, 7, 20, 21]
-    >>> places_of_spans(0, np.array([3, 2])).tolist()  # the place of each in its span
+    >>> indices_of_spans(0, np.array([3, 2])).tolist()  # of each in its span
     [0, 1, 2, 0, 1]
     """
-    places_before = np.cumsum(size) - size
-    return np.asarray(np.repeat(begin - places_before, size) + np.arange(size.sum()))
+    listed_before = np.cumsum(size) - size
+    return np.asarray(np.repeat(begin - listed_before, size) + np.arange(size.sum()))

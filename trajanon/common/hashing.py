@@ -5,7 +5,7 @@ Source: Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom numbe
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Hashes, Ints, places_of_spans
+from trajanon.common.arrays import Floats, Hashes, Ints, indices_of_spans
 
 
 def bits_mixed(numbers: Hashes) -> Hashes:
@@ -49,7 +49,7 @@ def least_hashes(owner: Ints, hashes: Hashes, owner_count: int, count: int) -> H
     owner = owner[is_first]
     hashes = hashes[is_first]
 
-    rank = places_of_spans(0, np.bincount(owner, minlength=owner_count))
+    rank = indices_of_spans(0, np.bincount(owner, minlength=owner_count))
     is_least = rank < count
     table = np.zeros((owner_count, count), dtype=np.uint64)
     table[owner[is_least], rank[is_least]] = hashes[is_least]

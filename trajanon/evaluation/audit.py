@@ -24,9 +24,9 @@ from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
 from trajanon.files.rounding_order_and_keys_of_lines import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.originals import matched
 from trajanon.release.report import Report
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import HOUR, Clock
 from trajanon.trajectories.distances import distances_to_lines

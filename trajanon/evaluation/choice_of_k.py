@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from trajanon.anonymization import anonymize
-from trajanon.common.declared_options import AnonymizeKeywords, SearchKeywords
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import AnonymizeKeywords, SearchKeywords
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.published_lines import published
 from trajanon.evaluation.page.templates import words

@@ -8,17 +8,17 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import Settings, settings_from
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import Settings, settings_from
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.end_or_hour import inferred
 from trajanon.evaluation.attacks.next_trip import next_lines, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
-from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement, Noise
-from trajanon.evaluation.attacks.verification import Verified, verification
+from trajanon.evaluation.attacks.rebuilding_from_all_other_tracks import Ways, rebuilding
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import Movement, Noise
+from trajanon.evaluation.attacks.verification_with_all_tracks import Verified, verification
 from trajanon.evaluation.choice_of_k import curve as curve_of
 from trajanon.evaluation.choice_of_k import options_in
 from trajanon.evaluation.evidence import Evaluation
@@ -29,6 +29,7 @@ from trajanon.evaluation.usefulness_for_tasks import task_errors
 from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.originals import Matched, matched
 from trajanon.release.people_left import drives_left
 from trajanon.release.perturbed_places_and_times import (
@@ -39,7 +40,6 @@ from trajanon.release.perturbed_places_and_times import (
 from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report, TimeWidths
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
 from trajanon.trajectories.clock_and_time_zones import departure_days

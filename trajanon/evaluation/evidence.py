@@ -12,15 +12,15 @@ from msgspec import to_builtins
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
+from trajanon.common.search_and_release_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import od_flows
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack, Guessed
 from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.attacks.home_and_work import PLACE
 from trajanon.evaluation.attacks.next_trip import Followed
-from trajanon.evaluation.attacks.verification import Verified
+from trajanon.evaluation.attacks.verification_with_all_tracks import Verified
 from trajanon.evaluation.choice_of_k import Curve
 from trajanon.evaluation.five_answers import Answer, five_answers, risk_bars
 from trajanon.evaluation.holdout_and_membership import Holdout

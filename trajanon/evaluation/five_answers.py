@@ -6,7 +6,7 @@ from typing import NamedTuple
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.end_or_hour import Inferred
 from trajanon.evaluation.attacks.next_trip import Followed
-from trajanon.evaluation.attacks.verification import Verified
+from trajanon.evaluation.attacks.verification_with_all_tracks import Verified
 from trajanon.evaluation.page.templates import words
 from trajanon.release.perturbed_places_and_times import ToldApart
 from trajanon.release.public_figures import EXACT, Crowd

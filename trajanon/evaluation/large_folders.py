@@ -18,7 +18,7 @@ from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.next_trip import Followed, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import TARGETS_TRIED
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import TARGETS_TRIED
 from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence

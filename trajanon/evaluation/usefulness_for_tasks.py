@@ -8,7 +8,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.intervals import Estimate, estimated, mean, median
 from trajanon.evaluation.od_flows import flow_error, flows
-from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR

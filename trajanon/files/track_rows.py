@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints, places_of_spans
+from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints, indices_of_spans
 from trajanon.common.errors import BadInput
 from trajanon.files import geoparquet
 from trajanon.files.arrow import geometries_of, lists_of
@@ -56,7 +56,7 @@ def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
         return None
     first_run, end_run = _runs_of_recordings(tracks)
     count = end_run - first_run
-    return count, np.diff(tracks.first)[places_of_spans(first_run, count)]
+    return count, np.diff(tracks.first)[indices_of_spans(first_run, count)]
 
 
 def starts_of_rows(tracks: Tracks) -> Ints:
@@ -103,7 +103,7 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     size = end - begin
     block = np.cumsum(size) // _POINTS_PER_BLOCK
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
-        yield places_of_spans(begin[rows], size[rows]), size[rows]
+        yield indices_of_spans(begin[rows], size[rows]), size[rows]
 
 
 def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:

@@ -26,7 +26,7 @@ from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.provenance import Provenance, with_counts
 from trajanon.trajectories.subjects import Identities, Merged, identities, merged_sentences
 from trajanon.trajectories.tracks import Tracks
-from trajanon.trajectories.trajectories import HOPS, Trajectories
+from trajanon.trajectories.trajectories import HOP_HASHES_KEPT, Trajectories
 
 ROWS_PER_COPY = 5_000
 """Rows that are read at one time, with their tracks, where a few of them are copied."""
@@ -377,7 +377,7 @@ def read_rows(
 
 
 def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
-    """Read the marks by which recordings are known again, (n, 1 + HOPS)."""
+    """Read the marks by which recordings are known again, (n, 1 + HOP_HASHES_KEPT)."""
     with _opened(path) as file:
         marks = _marks(path, file)
         if marks is None:
@@ -397,14 +397,14 @@ def true_ends_of(where: object, file: ParquetParts) -> Bools | None:
 
 
 def _marks(where: object, file: ParquetParts) -> Hashes | None:
-    """Read the marks, (n, 1 + HOPS); None if a file has none."""
+    """Read the marks, (n, 1 + HOP_HASHES_KEPT); None if a file has none."""
     if "marks" not in file.schema_arrow.names:
         return None
     column = file.read(["marks"])["marks"]
     if arrow.holds_lists(column.type):
         marks, sizes = arrow.lists_of(column, "marks")
-        if marks.dtype == np.uint64 and (sizes == 1 + HOPS).all():
-            return marks.reshape(-1, 1 + HOPS)
+        if marks.dtype == np.uint64 and (sizes == 1 + HOP_HASHES_KEPT).all():
+            return marks.reshape(-1, 1 + HOP_HASHES_KEPT)
     raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
 
 

@@ -10,9 +10,9 @@ from typing import SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import LEAST_K, whole_number
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.common.number_text import UNITS, number_of
+from trajanon.common.search_and_release_options import LEAST_K, whole_number
 from trajanon.trajectories.subjects import Nameless
 
 
@@ -48,7 +48,7 @@ def check_enough(
         if subject_count == 1:
             way_out = "add subjects"
             if unit != "record":
-                way_out += "; of one person's tracks, trajanon trim cuts home and work"
+                way_out += "; trajanon trim cuts out where one person's tracks begin and end"
         raise TooFewSubjects(
             f"the {records} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; {way_out}{_advice_on(nameless)}"

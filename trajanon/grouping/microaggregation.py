@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, renumbered
-from trajanon.common.declared_options import settings_from, takes_settings
 from trajanon.common.errors import BadInput, MergedWarning, warn
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import settings_from, takes_settings
 from trajanon.grouping import loss
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places
 from trajanon.grouping.group_means import group_means
@@ -99,7 +102,7 @@ def microaggregate(
         method alone: ``gamma`` of v-mdav; ``compress_by``, ``expansion`` and ``direction`` of hm2
         with ``compression``; ``path_neighbours`` of mf-tsp; ``subsets`` and ``exchange_first`` of
         decomposition; ``shuffle_probability`` and ``max_events`` of rcs: see
-        `trajanon.common.method_parameters`.
+        `trajanon.common.parameters_of_single_methods`.
 
     Returns
     -------

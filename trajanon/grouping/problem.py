@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.effort_of_the_search import EFFORTS, Effort
-from trajanon.common.method_parameters import MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import MicroaggregateSettings
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.loss import information_loss, sse, sum_of_squares

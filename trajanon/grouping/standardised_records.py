@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import HEAVIEST
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import HEAVIEST
 from trajanon.common.threads_and_dask import in_parts
 
 RECORDS_PER_SUM = 10_000

@@ -122,7 +122,7 @@ class Ledger:
         return hmac.digest(self._key, b"lines", "sha256")
 
     def digests_of_marks(self, marks: Hashes, progress: Progress = silent) -> Hashes:
-        """Make digests of marks with the key, (n, 1 + HOPS); 0 where there is no mark.
+        """Make digests of marks with the key, (n, 1 + HOP_HASHES_KEPT); 0 where there is no mark.
 
         Of each trajectory, column 0 is of the person's name, and the others are of hops.
         """

@@ -14,6 +14,7 @@ from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights
 from trajanon.grouping.loss import loss_to
 from trajanon.grouping.partition import Partition
+from trajanon.release.matched_to_roads import Snapped
 from trajanon.release.perturbed_places_and_times import (
     GroupWidths,
     PublicWidths,
@@ -24,8 +25,7 @@ from trajanon.release.perturbed_places_and_times import (
 )
 from trajanon.release.plan import Plan
 from trajanon.release.report import Mended
-from trajanon.release.snapping import Snapped
-from trajanon.trajectories.days import staying_after_last_trip, trips_of_days
+from trajanon.trajectories.days_as_records import staying_after_last_trip, trips_of_days
 from trajanon.trajectories.distances import distances_to_lines, until_rest
 from trajanon.trajectories.release_timing import time_errors
 from trajanon.trajectories.trajectories import Trajectories

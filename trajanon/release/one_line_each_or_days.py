@@ -6,16 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress
+from trajanon.common.search_and_release_options import ReleaseSettings
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release.plan import Plan
 from trajanon.release.report import Choice
 from trajanon.trajectories.clock_and_time_zones import zone_of
-from trajanon.trajectories.days import days_of
+from trajanon.trajectories.days_as_records import days_of
 from trajanon.trajectories.release_timing import search_columns
 from trajanon.trajectories.trajectories import Trajectories
 

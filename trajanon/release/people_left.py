@@ -12,7 +12,7 @@ from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.report import Chains, Persons
 from trajanon.trajectories.clock_and_time_zones import departure_days
-from trajanon.trajectories.days import day_numbers
+from trajanon.trajectories.days_as_records import day_numbers
 
 
 class Left(NamedTuple):

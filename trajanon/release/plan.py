@@ -7,17 +7,17 @@ from typing import Protocol, SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.declared_options import (
+from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     release_and_search_settings,
 )
-from trajanon.common.errors import BadInput
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
-from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.release_timing import Timing

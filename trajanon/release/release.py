@@ -14,11 +14,11 @@ from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.atomic_output import replacing
-from trajanon.common.declared_options import RowsName
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import Displayed, number_of
 from trajanon.common.object_stores import Folder, is_url
 from trajanon.common.plain_text import escaped_json
+from trajanon.common.search_and_release_options import RowsName
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
 from trajanon.release.report import Report, Rows

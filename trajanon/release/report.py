@@ -17,14 +17,14 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import LEAST_K, ReleaseSettings, RowsName, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import Finite, Positive, Whole
 from trajanon.common.number_text import UnitName, number_of
+from trajanon.common.search_and_release_options import LEAST_K, ReleaseSettings, RowsName, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
 from trajanon.trajectories.clock_and_time_zones import Clock
-from trajanon.trajectories.days import days_of
+from trajanon.trajectories.days_as_records import days_of
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.release_timing import Timing

@@ -7,9 +7,9 @@ from typing import Literal
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option
-from trajanon.common.declared_options import LEAST_K
 from trajanon.common.json_toml_and_regular_files import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
+from trajanon.common.search_and_release_options import LEAST_K
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.public_figures import rough_count
 from trajanon.release.report import Chains, Report

@@ -10,7 +10,10 @@ from msgspec import structs
 
 from trajanon.common.atomic_output import replacing_folder_and_files
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import (
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.object_stores import Folder, scratch_folder
+from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import (
     MEMORY,
     AnonymizeKeywords,
     ReleaseSettings,
@@ -18,17 +21,14 @@ from trajanon.common.declared_options import (
     bytes_of,
     takes_settings,
 )
-from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.object_stores import Folder, scratch_folder
-from trajanon.common.progress import Progress, silent
 from trajanon.files.parquet_parts import parquet_of, part_states, refusing_changes
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.release.ledger import Ledger
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.plan import Plan
 from trajanon.release.release import json_report
 from trajanon.release.report import Report
 from trajanon.release.report_files import MEMBERS, json_ready
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.anonymize_one_file import LedgerPath, check_ledger, recorded, release_of_source
 from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable

@@ -13,16 +13,16 @@ from trajanon.anonymization import anonymized_table
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing
 from trajanon.common.command_lines import Options
-from trajanon.common.declared_options import (
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.number_text import number_of
+from trajanon.common.object_stores import Folder
+from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     takes_settings,
 )
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.number_text import number_of
-from trajanon.common.object_stores import Folder
-from trajanon.common.progress import Progress, silent
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import (
     is_of_trajectories,
@@ -31,11 +31,11 @@ from trajanon.files.trajectory_files import (
     recordings_of,
 )
 from trajanon.release.ledger import Ledger, opened
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
 from trajanon.release.report import InLedger, Suppressed
 from trajanon.release.report_files import is_release, json_ready
-from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 
 LedgerPath = str | os.PathLike[str] | None

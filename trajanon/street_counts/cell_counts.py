@@ -10,7 +10,7 @@ import shapely
 from geopandas import GeoDataFrame
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints, places_of_spans
+from trajanon.common.arrays import Floats, Ints, indices_of_spans
 from trajanon.common.errors import BadInput
 from trajanon.release.release import Release
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
@@ -118,7 +118,7 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
 
     # The hop of each place, and how far along it that is.
     hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
-    share_of_hop = places_of_spans(0, places_on_hop) / np.maximum(places_on_hop[hop] - 1, 1)
+    share_of_hop = indices_of_spans(0, places_on_hop) / np.maximum(places_on_hop[hop] - 1, 1)
 
     degrees = end - start
     degrees[:, 1] = wrapped(degrees[:, 1])

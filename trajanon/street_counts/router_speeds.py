@@ -18,7 +18,7 @@ from trajanon._kernels.road_matching import Network, StreetsTaken
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
-from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
+from trajanon.release.matched_to_roads import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.geodesy import wrapped

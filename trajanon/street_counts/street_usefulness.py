@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.trajectories import Trajectories

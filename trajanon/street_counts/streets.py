@@ -13,8 +13,8 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.plain_text import plain_text
 from trajanon.common.progress import Progress, silent
+from trajanon.release.matched_to_roads import RoadsToFollow, ends_of_streets, traced
 from trajanon.release.release import Release
-from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines, lines_to_count, times_at
 from trajanon.street_counts.rounded_counts import Counts, counts_of, passages, table_of_counts

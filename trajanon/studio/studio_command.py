@@ -24,7 +24,7 @@ def studio(
     if find_spec("nicegui") is None:
         raise BadInput("the studio is a page of NiceGUI; run pip install 'trajanon[studio]'")
 
-    from trajanon.studio.server import serve
+    from trajanon.studio.server_and_uploads import serve
 
     commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
     serve(files or [], commands, browser=browser)

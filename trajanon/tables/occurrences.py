@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Ints, numbers_by_appearance, places_of_spans, renumbered
+from trajanon.common.arrays import Bools, Ints, indices_of_spans, numbers_by_appearance, renumbered
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers_and_missing import Cells, is_missing, read_numbers
 
@@ -98,7 +98,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
             both_hold = (column[combination] >= 0) & (column[fitting] >= 0)
             holders = fitting[both_hold]
             counts = person_counts[holders]
-            holding_persons = persons[places_of_spans(borders[holders], counts)]
+            holding_persons = persons[indices_of_spans(borders[holders], counts)]
 
             pairs = np.unique(np.repeat(combination[both_hold], counts) * n + holding_persons)
             counted, different = np.unique(pairs // n, return_counts=True)

@@ -12,12 +12,12 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, DataFrame, Floats
-from trajanon.common.declared_options import MissingName, Settings
 from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
-from trajanon.grouping.bound.lower_bound import MOST_RECORDS_PAIRED, lower_bound
+from trajanon.common.search_and_release_options import MissingName, Settings
+from trajanon.grouping.bound.certified_lower_bound import MOST_RECORDS_PAIRED, lower_bound
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.tables.averages import Losses, averages_of, columns_of, losses, units_of

@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from trajanon.common.arrays import Bools, DataFrame, Floats
-from trajanon.common.declared_options import MissingName
 from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning, printable
 from trajanon.common.json_toml_and_regular_files import table_beside, typed
 from trajanon.common.number_text import number_of, percent
+from trajanon.common.search_and_release_options import MissingName
 from trajanon.tables.cell_numbers_and_missing import Cells, Numbers
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered

@@ -12,7 +12,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, numbers_by_appearance
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.method_parameters import MicroaggregateKeywords
+from trajanon.common.parameters_of_single_methods import MicroaggregateKeywords
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, measured

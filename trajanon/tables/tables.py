@@ -16,10 +16,18 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import DataFrame, Floats, Ints, renumbered
-from trajanon.common.declared_options import HEAVIEST, MissingName, settings_from, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import (
+    HEAVIEST,
+    MissingName,
+    settings_from,
+    takes_settings,
+)
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averages import averages_of, units_of
 from trajanon.tables.cell_numbers_and_missing import number_texts, plain_numbers, whole_or_float

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import TimesName
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.trajectories.geodesy import wrapped
 from trajanon.trajectories.trajectories import Trajectories
 

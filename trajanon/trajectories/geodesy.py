@@ -8,7 +8,7 @@ EQUATOR = 6_378_137.0  # metres, the equatorial radius of WGS 84
 ECCENTRICITY_SQUARED = 1 - (1 - 1 / 298.257223563) ** 2  # as PROJ computes it, to the last bit
 
 EARTH_RADIUS = 6_371_000.0  # metres, the mean radius
-DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius
+METRES_PER_DEGREE = 111_195.0  # on a sphere of the mean radius
 SHORT_DEGREE = 110_000.0  # metres; a degree of latitude on WGS 84 has 110,574 or more
 
 _COLUMNS = 2**31  # more than there are cells of a metre round half of the equator
@@ -60,7 +60,7 @@ def cells(points: Floats, metres: float) -> Ints:
 
     Cells are in rows round the Earth, and columns to both sides of Greenwich.
     """
-    row = np.floor(points[..., 0] * (DEGREE / metres)).astype(np.int64)
+    row = np.floor(points[..., 0] * (METRES_PER_DEGREE / metres)).astype(np.int64)
     _, width = _latitude_and_width(row, metres)
     column = np.floor(points[..., 1] / width).astype(np.int64)
     return np.asarray(row * _COLUMNS + column)
@@ -80,7 +80,7 @@ def _latitude_and_width(row: Ints, metres: float) -> tuple[Floats, Floats]:
 
     At the poles a cell would be infinitely wide.
     """
-    latitude = np.asarray((row + 0.5) * (metres / DEGREE), dtype=np.float64)
+    latitude = np.asarray((row + 0.5) * (metres / METRES_PER_DEGREE), dtype=np.float64)
     # The middle of the last row may lie beyond the pole.
     off_axis = np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2))
-    return latitude, np.asarray(metres / (DEGREE * off_axis + 1e-9))
+    return latitude, np.asarray(metres / (METRES_PER_DEGREE * off_axis + 1e-9))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import HEAVIEST, ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
+from trajanon.common.search_and_release_options import HEAVIEST, ReleaseSettings
 from trajanon.trajectories.clock_and_time_zones import MINUTE, Clock, zone_of
 from trajanon.trajectories.geodesy import radii
 from trajanon.trajectories.provenance import Provenance

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Rows = TypeVar("Rows", bound="TrajectoryRows")
 
-HOPS = 16
-"""Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
+HOP_HASHES_KEPT = 16
+"""How many hashes of its hops, from a fix to the next, a recording is known again by: the least."""
 
 _ROW_FIELDS = ("points", "subject", "trace", "times", "marks", "true_ends")
 """Fields with a row for each trajectory."""
@@ -104,7 +104,7 @@ class TrajectoryRows(Displayed):
             "subject": (n,),
             "trace": (n,),
             "times": (n, m),
-            "marks": (n, 1 + HOPS),
+            "marks": (n, 1 + HOP_HASHES_KEPT),
             "true_ends": (n, 2),
         }
         for name, shape in shapes.items():
@@ -383,9 +383,9 @@ class Trajectories(TrajectoryRows):
         trajectory without; None where nothing is known. In a release, seconds that count as
         ``provenance["times"]`` says.
     marks
-        By which a recording is known again, shape (n, 1 + HOPS), unsigned: a hash of who made it,
-        and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
-        not known; never in a release.
+        By which a recording is known again, shape (n, 1 + HOP_HASHES_KEPT), unsigned: a hash of who
+        made it, and the least hashes of its fixes, each with the next one, 0 where it has fewer.
+        None where not known; never in a release.
     true_ends
         Whether the start and the end of a trip are true ones, shape (n, 2); False where it was cut
         at the border of the area. None if all are, and of windows; never in a release.

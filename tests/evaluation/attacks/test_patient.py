@@ -14,8 +14,8 @@ from streets_walked import SCALE, grouped, walked
 import trajanon
 from trajanon.evaluation import evaluation
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.rebuilding import Ways
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import Movement
+from trajanon.evaluation.attacks.rebuilding_from_all_other_tracks import Ways
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import Movement
 from trajanon.evaluation.evaluation import patient_attacks
 from trajanon.release.report import Report
 from trajanon.release.report_files import checked

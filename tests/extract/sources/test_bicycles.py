@@ -10,7 +10,7 @@ from trajanon.common.errors import BadInput
 from trajanon.extract import traces
 from trajanon.extract.sources import known_datasets
 from trajanon.extract.sources.csv_and_parquet import UNREAD
-from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.formats_recognised import format_of
 from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 

@@ -16,7 +16,7 @@ from point_tables import ROWS, csv, names, read, uses
 from trajanon.common.errors import BadInput
 from trajanon.extract import extract, traces
 from trajanon.extract.sources import csv_and_parquet
-from trajanon.extract.sources.column_roles import parse_columns
+from trajanon.extract.sources.column_role_names import parse_columns
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.why_left_out import CUT_OFF
 

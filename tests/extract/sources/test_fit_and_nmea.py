@@ -12,7 +12,7 @@ from fit_written import fit
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import fit_and_nmea
-from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.formats_recognised import FORMATS
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 

@@ -34,7 +34,7 @@ from geo_tables import (
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.sources import geopackage_and_shapefile
 from trajanon.extract.sources.features import NO_GEOMETRY
-from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.formats_recognised import FORMATS
 from trajanon.extract.sources.geopackage_and_shapefile import BESIDE_TRACKS
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories.trajectories import Trajectories

@@ -12,7 +12,7 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import traces
 from trajanon.extract.sources import google_timeline, json_and_geojson
 from trajanon.extract.sources.csv_and_parquet import UNREAD
-from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.formats_recognised import format_of
 from trajanon.extract.sources.reading import Reading
 
 

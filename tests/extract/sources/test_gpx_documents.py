@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx, timestamps
-from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.formats_recognised import FORMATS
 from trajanon.extract.sources.gpx import GpxDocument
 from trajanon.extract.trace import Trace
 
@@ -135,7 +135,7 @@ def test_segments_do_not_depend_on_the_chunks(
         singly = [
             [gpx.degrees([lat])[0] for lat, _, _ in points],
             [gpx.degrees([lon])[0] for _, lon, _ in points],
-            [timestamps.moments([time])[0] for _, _, time in points],
+            [timestamps.seconds_of_iso_texts([time])[0] for _, _, time in points],
         ]
         for one, alone in zip(_columns(segment), singly, strict=True):
             np.testing.assert_array_equal(one, alone)

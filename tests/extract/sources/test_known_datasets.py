@@ -9,7 +9,7 @@ import pytest
 from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources.formats import FORMATS, Format
+from trajanon.extract.sources.formats_recognised import FORMATS, Format
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 

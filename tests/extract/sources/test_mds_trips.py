@@ -12,7 +12,7 @@ from geo_tables import names, places
 from trajanon.extract import traces
 from trajanon.extract.sources import json_and_geojson
 from trajanon.extract.sources.features import NO_GEOMETRY
-from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.formats_recognised import format_of
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 

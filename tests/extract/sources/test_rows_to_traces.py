@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajanon.common.errors import FileProblem
+from trajanon.common.errors import ColumnsUnclear, FileProblem
 from trajanon.extract.sources import rows_to_traces
-from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.rows_to_traces import traces_of_points
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.rows_to_traces import SEVERAL, traces_of_points
 from trajanon.extract.trace import Trace
 
 Row = tuple[str | None, str | None, int]
@@ -128,3 +128,88 @@ def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPat
         found, _ = gather(late.assign(subject="x", id="y"), size)
         assert found[0].time[:2].tolist() == [1212908400, 1212908401]
         assert np.isnan(found[0].time[2:]).all()  # no longer than the year 2100
+
+
+def walk(owner: str, minutes: int = 20, subject: str | None = None) -> pd.DataFrame:
+    """A fix a minute, each 111 m north of the last."""
+    minute = np.arange(minutes)
+    times = pd.Timestamp("2008-06-08 07:00") + pd.to_timedelta(minute, unit="min")
+    rows = {"lat": 48 + minute / 1000, "lon": 16.0, "time": times.astype(str), "id": owner}
+    return pd.DataFrame(rows if subject is None else {**rows, "subject": subject})
+
+
+def of_two_people(owner: str, minutes: int = 20, subject: str | None = None) -> pd.DataFrame:
+    """Two fixes a minute, 111 km apart."""
+    one = walk(owner, minutes, subject)
+    return pd.concat([one, one.assign(lat=one["lat"] + 1.0)]).sort_values("time")
+
+
+def test_a_good_recording_stays_beside_one_of_several_people_with_its_id() -> None:
+    """Ids are of their subjects: only the recording of Ann's is left out."""
+    good = [walk("1", subject="Bob"), *(walk(owner, subject="Eve") for owner in "2345")]
+    found, counts = gather(pd.concat([of_two_people("1", subject="Ann"), *good]))
+    assert [(trace.subject, trace.name) for trace in found] == [
+        ("Bob", "1"),
+        *(("Eve", owner) for owner in "2345"),
+    ]
+    assert counts[SEVERAL] == 1
+
+
+def test_all_pieces_of_a_recording_of_several_people_are_left_out() -> None:
+    pieces = [of_two_people("1").assign(piece=0), walk("1").assign(piece=1)]
+    others = [walk(owner).assign(piece=0) for owner in "234"]
+    found, counts = gather(pd.concat([*pieces, *others]))
+    assert [trace.name for trace in found] == ["t#2", "t#3", "t#4"]
+    assert counts[SEVERAL] == 1
+
+
+def test_of_equal_ids_only_that_of_the_last_row_is_cut_off() -> None:
+    reading = Reading(what="t", label="t")
+
+    def cut_off_table() -> Iterator[pd.DataFrame]:
+        yield pd.concat([walk("1", subject="Ann"), walk("1", subject="Bob")])
+        reading.counts[TABLE_CUT_OFF] += 1
+
+    found = list(traces_of_points(cut_off_table(), reading))
+    assert [(trace.subject, trace.cut_off) for trace in found] == [("Ann", False), ("Bob", True)]
+
+
+in_one_part_or_several = pytest.mark.parametrize("held", [10**6, 100])
+
+
+@in_one_part_or_several
+def test_one_large_recording_of_several_people_costs_no_table(
+    monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr(rows_to_traces, "HELD", held)
+    good = [walk(owner) for owner in "123456"]
+    found, counts = gather(pd.concat([*good, of_two_people("7", minutes=100)]))
+    assert sorted(trace.name for trace in found) == [f"t#{owner}" for owner in "123456"]
+    assert counts[SEVERAL] == 1
+
+
+@in_one_part_or_several
+def test_one_large_recording_in_no_order_costs_no_table(
+    monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr(rows_to_traces, "HELD", held)
+    mixed = walk("7", minutes=200).sample(frac=1.0, random_state=0)
+    whole = pd.concat([*(walk(owner) for owner in "123456"), mixed])
+    found, _ = gather(whole.drop(columns="time"))
+    assert sorted(trace.name for trace in found) == [f"t#{owner}" for owner in "1234567"]
+
+
+@in_one_part_or_several
+@pytest.mark.parametrize("problem", ["must be of several people", "lie in no order"])
+def test_a_table_is_refused_before_its_first_trace(
+    monkeypatch: pytest.MonkeyPatch, held: int, problem: str
+) -> None:
+    """Though the first part is good: of a refused file nothing is used."""
+    monkeypatch.setattr(rows_to_traces, "HELD", held)
+    bad = [of_two_people(owner) for owner in "56789"]
+    if problem == "lie in no order":
+        bad = [rows.sample(frac=1.0, random_state=0).drop(columns="time") for rows in bad]
+    whole = pd.concat([*(walk(owner, minutes=25) for owner in "1234"), *bad])
+    traces = traces_of_points(parts(whole, 50), Reading(what="t", label="t"))
+    with pytest.raises(ColumnsUnclear, match=problem):
+        next(traces)

@@ -11,6 +11,8 @@ import pytest
 from point_tables import ROWS, csv, is_the_two_traces, read
 
 from trajanon.common.errors import BadInput
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, are_times_of_day, reader_of_times
 
 SEVEN = 1212908400  # 2008-06-08T07:00:00Z
 
@@ -283,3 +285,81 @@ def test_numbers_beyond_all_times_are_refused(tmp_path: Path) -> None:
     pd.DataFrame(rows).to_parquet(tmp_path / "points.parquet")
     with pytest.raises(BadInput, match=r"such as 1e\+300, are numbers of no known clock"):
         read(tmp_path / "points.parquet")
+
+
+def test_a_format_is_found_after_many_rows_without_time(tmp_path: Path) -> None:
+    texts = ["13/09/2020 12:26:40", "13/09/2020 12:26:41"]
+    assert times(tmp_path, *[""] * 100, *texts) == [*[None] * 100, 1600000000, 1600000001]
+    days_apart = [text.replace(" ", ",") for text in texts]
+    found = times(tmp_path, *["13/09/2020,"] * 100, *days_apart, names="date,time")
+    assert found == [*[None] * 100, 1600000000, 1600000001]
+
+
+@pytest.mark.parametrize(
+    ("texts", "seconds"),
+    [
+        (["2008-06-08 07:00:00", "2008-06-08 07:00:01"], [SEVEN, SEVEN + 1]),
+        (["1212908400", "1212908401"], [SEVEN, SEVEN + 1]),
+        (["2008-06-08", "2008-06-09"], [np.nan, np.nan]),  # days alone
+    ],
+)
+def test_later_times_are_read_after_a_chunk_without_any(
+    texts: list[str], seconds: list[float]
+) -> None:
+    reading = Reading()
+    empty = pd.DataFrame({"time": pd.Series([None] * 10, dtype="string")})
+    late = pd.DataFrame({"time": pd.Series(texts, dtype="string")})
+    read_seconds = reader_of_times(empty, reading)
+    for rows, expected in ((empty, [np.nan] * 10), (late, seconds), (late, seconds)):
+        np.testing.assert_array_equal(read_seconds(rows), expected)
+    assert reading.counts[UNREAD_TIMES] == 0
+
+
+def test_later_times_that_cannot_be_read_are_refused() -> None:
+    empty = pd.DataFrame({"time": pd.Series([None] * 10, dtype="string")})
+    read_seconds = reader_of_times(empty, Reading())
+    read_seconds(empty)
+    with pytest.raises(BadInput, match="none of the times"):
+        read_seconds(empty.fillna("at eight"))
+
+
+@pytest.mark.parametrize(
+    ("first_of_date", "days"),
+    [
+        ("day", ["05/05/2020", "06/05/2020", "07/05/2020"]),
+        ("day", ["06/05/2020", "07/05/2020"]),
+        ("month", ["05/05/2020", "05/06/2020", "05/07/2020"]),
+    ],
+)
+def test_an_order_of_day_and_month_that_may_be_another_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, first_of_date: str, days: list[str]
+) -> None:
+    """Also if the first text has one meaning only."""
+    times(tmp_path, *(f"{day} 12:00:00" for day in days))
+    (message,) = caplog.messages
+    assert f"read as {first_of_date} first; if that is wrong, " in message
+
+
+def test_a_column_without_values_holds_no_times_of_day() -> None:
+    assert not are_times_of_day(pd.Series([None, None], dtype="string"))
+    assert not are_times_of_day(pd.Series([None, None], dtype="timedelta64[ns]"))
+
+
+@pytest.mark.parametrize(
+    ("utc", "leap_seconds"),
+    [
+        ("1981-06-30T23:59:59", 0),
+        ("1981-07-01T00:00:00", 1),
+        ("1995-11-05T00:53:10", 10),
+        ("1998-12-31T23:59:59", 12),
+        ("1999-01-01T00:00:00", 13),
+        ("2016-12-31T23:59:59", 17),
+        ("2017-01-01T00:00:00", 18),
+        ("2023-05-13T08:00:00", 18),
+    ],
+)
+def test_gps_is_ahead_by_the_leap_seconds_of_its_time(utc: str, leap_seconds: int) -> None:
+    seconds = pd.Timestamp(utc).timestamp()
+    by_gps = seconds - pd.Timestamp("1980-01-06").timestamp() + leap_seconds
+    rows = pd.DataFrame({"gps_seconds": [by_gps]})
+    assert reader_of_times(rows, Reading())(rows).tolist() == [seconds]

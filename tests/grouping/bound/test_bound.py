@@ -14,10 +14,10 @@ from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, TooFewRecords
 from trajanon.grouping import loss
+from trajanon.grouping.bound import certified_lower_bound as bound
 from trajanon.grouping.bound import column_generation
-from trajanon.grouping.bound import lower_bound as bound
+from trajanon.grouping.bound.certified_lower_bound import lower_bound, nearest_bound, prove
 from trajanon.grouping.bound.column_generation import violated_cuts
-from trajanon.grouping.bound.lower_bound import lower_bound, nearest_bound, prove
 from trajanon.grouping.bound.master import Relaxation
 from trajanon.grouping.bound.pricing import pricing_problem, with_cuts
 from trajanon.grouping.standardised_records import standardise

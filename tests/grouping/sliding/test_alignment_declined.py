@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, on_runs, town
 
 import trajanon
-from trajanon.common.declared_options import RefinementName
+from trajanon.common.search_and_release_options import RefinementName
 from trajanon.grouping.microaggregation import REFINEMENTS
 from trajanon.trajectories.tracks import STEPS
 

@@ -24,7 +24,7 @@ from real_data import REAL, needs_real_data
 
 import trajanon
 from trajanon.common.arrays import renumbered
-from trajanon.common.declared_options import RefinementName
+from trajanon.common.search_and_release_options import RefinementName
 from trajanon.extract import extract
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.release.report_files import checked

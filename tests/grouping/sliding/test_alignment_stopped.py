@@ -10,8 +10,8 @@ from interrupting import Interrupting
 from naive_sliding import town
 
 import trajanon
-from trajanon.common.declared_options import RefinementName
 from trajanon.common.effort_of_the_search import EffortName
+from trajanon.common.search_and_release_options import RefinementName
 from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.grouping.refinements.blocks import block_count
 

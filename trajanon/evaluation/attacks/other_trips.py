@@ -6,7 +6,7 @@ from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.number_text import UNITS
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import KnownTracks, targets_drawn
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import KnownTracks, targets_drawn
 
 # A trip may be on a line if its squared distance to it is at most so many times that of members.
 _SQUARES_NEAR = 4.0

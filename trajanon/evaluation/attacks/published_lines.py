@@ -16,7 +16,7 @@ from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.release.originals import Matched
 from trajanon.release.report import Report
 from trajanon.trajectories.clock_and_time_zones import departure_days
-from trajanon.trajectories.days import day_numbers
+from trajanon.trajectories.days_as_records import day_numbers
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.trajectories import Trajectories
 

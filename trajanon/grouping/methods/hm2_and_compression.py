@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 
 from trajanon.common.arrays import Ints
-from trajanon.common.declared_options import HeuristicName
+from trajanon.common.search_and_release_options import HeuristicName
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav, v_mdav
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh

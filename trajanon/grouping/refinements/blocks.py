@@ -11,7 +11,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints, places_of_spans, renumbered
+from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.problem import Problem, SearchLog
 
@@ -44,7 +44,7 @@ def draw_blocks(
     while waiting:
         groups, blocks = waiting.pop()
         if blocks == 1 or len(groups) == 1:
-            yield np.sort(order[places_of_spans(begin[groups], sizes[groups])])
+            yield np.sort(order[indices_of_spans(begin[groups], sizes[groups])])
             continue
 
         direction = random.normal(size=records.shape[1])

@@ -7,7 +7,7 @@ It is put where windows of others are nearest; sliding then stays on that run. T
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon.common.arrays import Floats, Ints, places_of_spans, renumbered
+from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
 from trajanon.grouping.loss import means_and_variances
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.grouping.principal_axes import principal_axes, turn
@@ -86,7 +86,7 @@ def _possible_places(tracks: Tracks, points: int) -> tuple[Ints, Ints]:
     places_of_window = min(_PLACES_OF_WINDOW, max(_PLACES_OF_ALL // n, 1))
     pace = np.maximum(_PACE, room_of_window // places_of_window)[window]
     count = (room - 1) // pace + 1
-    paces = places_of_spans(0, count)
+    paces = indices_of_spans(0, count)
     places = np.repeat(tracks.first[runs], count) + paces * np.repeat(pace, count)
 
     places_now = tracks.first[tracks.run] + tracks.start

@@ -11,13 +11,16 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import settings_from
 from trajanon.common.effort_of_the_search import EFFORTS
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.json_toml_and_regular_files import regular
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.common.number_text import number_of
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import settings_from
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse
 from trajanon.grouping.problem import Problem

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.declared_options import HeuristicName
 from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import read_toml, typed
-from trajanon.common.method_parameters import MicroaggregateKeywords, PathNeighboursName
+from trajanon.common.parameters_of_single_methods import MicroaggregateKeywords, PathNeighboursName
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import HeuristicName
 from trajanon.grouping.methods.decomposition import group_by_distance, regroup_parts
 from trajanon.grouping.methods.hm2_and_compression import find_paths, published_heuristic
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 
-from trajanon.studio import server
+from trajanon.studio import server_and_uploads
 from trajanon.studio.running_commands import Work
 
 
 def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "LARGEST_UPLOAD", 1_000)
+    monkeypatch.setattr(server_and_uploads, "LARGEST_UPLOAD", 1_000)
     work = Work(tmp_path, {})
     (tmp_path / "files").mkdir()
     sent = iter([600, 600, 600])
@@ -20,7 +20,7 @@ def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.M
         return {"type": "http.request", "body": bytes(next(sent)), "more_body": True}
 
     request = Request({"type": "http", "headers": [], "method": "PUT"}, receive)
-    answer = asyncio.run(server._uploaded(work, "large.gpx", request))
+    answer = asyncio.run(server_and_uploads._uploaded(work, "large.gpx", request))
     assert answer.status_code == 413
     assert list(sent) == [600]  # it read no further
     assert work.problem is not None

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import trajanon
 from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
-from trajanon.common.declared_options import LEAST_K
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import LEAST_K
 
 if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.evaluation.audit import Audit, MatchName
     from trajanon.evaluation.holdout_and_membership import Holdout
     from trajanon.evaluation.recordings import Originals
-    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.release.matched_to_roads import RoadsToFollow
     from trajanon.trajectories.trajectories import Trajectories
 
 

@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
-from trajanon.maps.figures.pictures import (
+from trajanon.maps.figures.figure_style_and_saving import (
     ONE_COLUMN,
     TWO_COLUMNS,
     Picture,

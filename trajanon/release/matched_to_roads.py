@@ -27,7 +27,7 @@ from trajanon._kernels.road_matching import (
     room_for,
     trace_ways,
 )
-from trajanon.common.arrays import Bools, Floats, Ints, places_of_spans
+from trajanon.common.arrays import Bools, Floats, Ints, indices_of_spans
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.rounding_order_and_keys_of_lines import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
@@ -262,7 +262,7 @@ def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Match
     pair = np.flatnonzero(is_nearest & (metres <= matching.reach))
     pair = pair[np.lexsort((segment[pair], metres[pair], point[pair]))]
     places_of_point = np.bincount(point[pair], minlength=len(lat))
-    rank = places_of_spans(0, places_of_point)
+    rank = indices_of_spans(0, places_of_point)
     is_tried = rank < matching.streets
     pair = pair[is_tried]
     rank = rank[is_tried]

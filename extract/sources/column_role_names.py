@@ -130,7 +130,7 @@ ROLES: Mapping[str, Role] = {
         fits=_TESTS.get(row["role"], lambda head, name: True),
         fits_any_name=_TESTS_OF_ANY_NAME.get(row["role"], lambda head, name: False),
     )
-    for row in table_beside(__file__, "column_roles.csv")
+    for row in table_beside(__file__, "column_role_names.csv")
 }
 """Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
 movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a

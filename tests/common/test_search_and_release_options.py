@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 
 import trajanon
-from trajanon.common.declared_options import (
+from trajanon.common.effort_of_the_search import EFFORTS, EffortName
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.parameters_of_single_methods import (
+    MicroaggregateKeywords,
+    MicroaggregateSettings,
+)
+from trajanon.common.search_and_release_options import (
     METHOD_NAMES,
     REFINEMENT_NAMES,
     AnonymizeKeywords,
@@ -21,9 +27,6 @@ from trajanon.common.declared_options import (
     ReleaseSettings,
     Settings,
 )
-from trajanon.common.effort_of_the_search import EFFORTS, EffortName
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.method_parameters import MicroaggregateKeywords, MicroaggregateSettings
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate

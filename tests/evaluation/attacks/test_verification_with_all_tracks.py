@@ -11,13 +11,17 @@ from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import (
     KnownTracks,
     Movement,
     Noise,
     groups_drawn,
 )
-from trajanon.evaluation.attacks.verification import Verified, members_of, verification
+from trajanon.evaluation.attacks.verification_with_all_tracks import (
+    Verified,
+    members_of,
+    verification,
+)
 from trajanon.evaluation.intervals import Estimate, estimated, median, share_of
 from trajanon.grouping.k_promise import member_weights
 from trajanon.release.perturbed_places_and_times import (

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats
-from trajanon.common.declared_options import Settings, settings_from
 from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
+from trajanon.common.search_and_release_options import Settings, settings_from
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, places_of_spans, renumbered
+from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
 from trajanon.trajectories.clock_and_time_zones import local_days
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -32,7 +32,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
     row = timed[order]
     day = (np.cumsum(is_short_enough) - 1)[day_of_timed[order]]
     trips_in_day = np.bincount(day)
-    place = places_of_spans(0, trips_in_day)
+    place = indices_of_spans(0, trips_in_day)
 
     points = np.full((len(trips_in_day), most, m, 2), np.nan)
     times = np.full(points.shape[:3], np.nan)

@@ -19,7 +19,13 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.release.snapping import forward_only, matched_to_roads, snapped, streets_of, traced
+from trajanon.release.matched_to_roads import (
+    forward_only,
+    matched_to_roads,
+    snapped,
+    streets_of,
+    traced,
+)
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_tried")

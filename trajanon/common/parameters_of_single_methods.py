@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from trajanon.common.declared_options import SearchKeywords, Settings, option, with_help
 from trajanon.common.errors import BadInput
+from trajanon.common.search_and_release_options import SearchKeywords, Settings, option, with_help
 
 InnerMethodName = Literal["mdav", "v-mdav", "md", "cbfs"]
 ExpansionName = Literal["both", "distance", "row"]

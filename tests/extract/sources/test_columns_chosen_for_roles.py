@@ -10,8 +10,8 @@ from chosen_columns import MINUTES, NOTHING, PLACES, ROWS, SECONDS, TWO, chosen,
 
 from trajanon.common.columns_read import NamesHeld
 from trajanon.common.errors import BadInput, ColumnsUnclear, TrajanonWarning
-from trajanon.extract.sources.choice_of_columns import columns_of_lines, is_row, used_columns
-from trajanon.extract.sources.column_roles import ONE_A_FILE
+from trajanon.extract.sources.column_role_names import ONE_A_FILE
+from trajanon.extract.sources.columns_chosen_for_roles import columns_of_lines, is_row, used_columns
 from trajanon.extract.sources.reading import Reading
 
 

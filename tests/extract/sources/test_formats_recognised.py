@@ -5,7 +5,7 @@ from gpx_written import document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.formats_recognised import FORMATS
 
 
 def kind_of(name: str, head: bytes) -> str | None:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.rebuilt_ways import Hops, Places, Walk, likeliest_ways
-from trajanon.common.arrays import Floats, Ints, places_of_spans
+from trajanon.common.arrays import Floats, Ints, indices_of_spans
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import (
     KnownTracks,
     Movement,
     groups_drawn,
@@ -410,7 +410,7 @@ class _Map:
         count = int((end - begin).sum())
         if count > _PLACES_NEAR:
             begin, end = self._rows_within(point, metres * np.sqrt(_PLACES_NEAR / count))
-        return places_of_spans(begin, end - begin)
+        return indices_of_spans(begin, end - begin)
 
     def _rows_within(self, point: Floats, metres: float) -> tuple[Ints, Ints]:
         """Find where the cells within reach begin and end, among all, for each row of the map."""
@@ -438,7 +438,7 @@ def _cells_passed(begin: Floats, vector: Floats, way: Ints, columns: int, ways: 
     # Steps are shorter than cells, so that a hop skips none but for a corner.
     steps = np.ceil(np.hypot(*vector.T) / (0.75 * _CELL)).astype(np.int64)
     hop = np.repeat(np.arange(len(steps)), steps)
-    share = (places_of_spans(0, steps) + 0.5) / steps[hop]
+    share = (indices_of_spans(0, steps) + 0.5) / steps[hop]
     row, column = np.floor((begin[hop] + share[:, None] * vector[hop]) / _CELL).astype(np.int64).T
 
     turns = np.arctan2(vector[:, 1], vector[:, 0]) * (_HEADINGS / (2.0 * np.pi))

@@ -8,7 +8,7 @@ import pytest
 from chosen_columns import MINUTES, ROWS, SECONDS, TWO, chosen, refused, table
 
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources.column_roles import MARKS, known_as, parse_columns
+from trajanon.extract.sources.column_role_names import MARKS, known_as, parse_columns
 
 LOCAL = [text[:-1] for text in SECONDS]
 OF_DAY = [text[11:-1] for text in SECONDS]

@@ -9,9 +9,9 @@ import pandas as pd
 
 from trajanon.common.columns_read import NamesHeld
 from trajanon.common.errors import ColumnsUnclear
-from trajanon.extract.sources import column_roles
+from trajanon.extract.sources import column_role_names
 from trajanon.extract.sources.column_evidence import TableHead, as_given
-from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, known_as, plain
+from trajanon.extract.sources.column_role_names import FILE, OWNERS, ROLES, is_word, known_as, plain
 from trajanon.extract.sources.reader_sentences import columns_unclear
 from trajanon.extract.sources.reading import Reading
 from trajanon.trajectories.person_names import key_of
@@ -41,7 +41,7 @@ def used_columns(
         choice.assign_owners()
         choice.assign_times()
         choice.check_owners()
-        for role in column_roles.MARKS:
+        for role in column_role_names.MARKS:
             choice.assign(role)
         choice.assign_order()
         choice.record()
@@ -89,13 +89,13 @@ class _ChoiceOfColumns:
         for name, usual in [*((name, name) for name in names), *end_of.items()]:
             self.by_plain_name[plain(usual)].append(name)
 
-        column_roles.check_wanted(reading.columns)
+        column_role_names.check_wanted(reading.columns)
         self.named: dict[str, str] = {}  # by roles: the columns that a user names
         for role, name in reading.columns.items():
             if is_word(role, name):
                 if name in names and role != "nameless":
                     raise reading.refusal("column called as a word", name=name, role=role)
-            elif not (geometry and role in column_roles.OF_COORDINATES):
+            elif not (geometry and role in column_role_names.OF_COORDINATES):
                 with_this_end = [nested for nested, end in end_of.items() if end == name]
                 is_end = name not in names and len(with_this_end) == 1
                 self.named[role] = with_this_end[0] if is_end else name
@@ -178,8 +178,8 @@ class _ChoiceOfColumns:
             not_needed = ("lat", "lon")
         elif missing:
             self._refuse_without(missing)
-        elif not all(self.assign(role) for role in column_roles.SIGNS):
-            not_needed = column_roles.SIGNS
+        elif not all(self.assign(role) for role in column_role_names.SIGNS):
+            not_needed = column_role_names.SIGNS
         for role in not_needed:
             self.column_of.pop(role, None)
 
@@ -212,7 +212,7 @@ class _ChoiceOfColumns:
         if self.column_of.keys().isdisjoint(OWNERS):
             if self.reading.columns.get("id") != FILE:
                 self._refuse_several_recordings()
-            self.reading.counts[column_roles.ONE_A_FILE] += 1
+            self.reading.counts[column_role_names.ONE_A_FILE] += 1
 
         # A column with the usual name of an owner that is none counts rows.
         subject = self.column_of.get("subject")
@@ -271,7 +271,7 @@ class _ChoiceOfColumns:
 
         column = self.head[name]
         if "time" not in self.named:
-            if column_roles.on_two_clocks(self.head, name):
+            if column_role_names.on_two_clocks(self.head, name):
                 example = column.values.dropna().iloc[0]
                 raise self._unclear("times on two clocks", "time", name=name, example=example)
 

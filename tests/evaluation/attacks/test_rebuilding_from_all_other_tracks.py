@@ -12,11 +12,11 @@ from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
 from trajanon._kernels.rebuilt_ways import Hops, Places, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks import rebuilding as attack
+from trajanon.evaluation.attacks import rebuilding_from_all_other_tracks as attack
 from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.rebuilding import WAYS, Ways, rebuilding
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+from trajanon.evaluation.attacks.rebuilding_from_all_other_tracks import WAYS, Ways, rebuilding
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import (
     KnownTracks,
     Movement,
     Noise,

@@ -9,7 +9,7 @@ from trajanon._kernels.likely_members import Candidates, Rest, exchange_members
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.tracks_the_adversary_holds import (
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import (
     KnownTracks,
     Movement,
     groups_drawn,

@@ -19,7 +19,7 @@ from trajanon.extract.sources import (
     known_datasets,
 )
 from trajanon.extract.sources.archives import DAMAGED
-from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
+from trajanon.extract.sources.column_role_names import FOLDER, TRACK, is_word
 from trajanon.extract.sources.person_by_folder import of_person, outermost_folder
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
@@ -39,14 +39,14 @@ _MODULES = {
         *(gpx, gpx_archive, json_and_geojson, kml_and_tcx, known_datasets),
     )
 }
-"""Modules of readers by their names, as formats.csv has them."""
+"""Modules of readers by their names, as formats_recognised.csv has them."""
 
 
 class Format:
     """A kind of file: its names, beginning and content, and its reader."""
 
     def __init__(self, row: Mapping[str, str]) -> None:
-        """Read a row of formats.csv, which names functions by their modules."""
+        """Read a row of formats_recognised.csv, which names functions by their modules."""
         self.read: Reader = _function(row["reader"])
         self._suffixes = tuple(row["suffixes"].split())
         # Regular expressions of the first bytes, and of bytes that stand anywhere among them.
@@ -72,7 +72,7 @@ def _function(name: str) -> Any:
 
 
 FORMATS: Mapping[str, Format] = {
-    row["format"]: Format(row) for row in table_beside(__file__, "formats.csv")
+    row["format"]: Format(row) for row in table_beside(__file__, "formats_recognised.csv")
 }
 """Kinds of files by name; a file is of the first one that it looks like."""
 
