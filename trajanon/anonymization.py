@@ -204,6 +204,7 @@ def _refuse_unfit(trajectories: Trajectories, k: int, plan: Plan) -> None:
     """Refuse trajectories of which no release can be made."""
     origin = trajectories.origin
     refuse_attribution(origin.attribution)
+    plan.refuse_ends_of(origin.unit)
 
     counted = plan.counted(trajectories.subject)
     people = None if counted is None else len(np.unique(counted))

@@ -31,3 +31,17 @@ def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
         text = (here / "map.html").read_text("utf-8")
         assert "tile.openstreetmap.org" not in text
         assert "default-src 'none'" in text
+
+
+def test_what_must_not_be_published_has_no_public_map(run: Run, here: Path) -> None:
+    """Only the report knows that lines are so far off that they show nothing."""
+    path = here / "anonymized.report.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    report["displacement"]["mean"] = 10.0 * report["length"]["mean"]
+    path.write_text(json.dumps(report), encoding="utf-8")
+    refused = run("map", "--view", "public").sentence
+    assert "must not be published" in refused
+    assert not (here / "map.public.html").exists()
+
+    path.unlink()
+    assert run("map", "--view", "public").code == 0

@@ -121,6 +121,19 @@ def test_an_input_is_never_an_output(tmp_path: Path, link: str) -> None:
     assert not any(name.startswith(".") for name in names(tmp_path))
 
 
+@pytest.mark.parametrize("second", ["out.csv", "link.csv", "folder/../out.csv", None])
+def test_two_outputs_are_never_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.csv").symlink_to("out.csv")
+    outputs = Path("out.csv"), tmp_path / "out.csv" if second is None else Path(second)
+    with pytest.raises(BadInput, match="would be written twice"), replacing(*outputs):
+        pytest.fail("the work began")
+    assert names(tmp_path) == {"folder", "link.csv"}
+
+
 @pytest.mark.parametrize(
     ("out", "says"),
     [
@@ -381,3 +394,16 @@ def test_clean_keeps_what_is_at_work(
     assert names(tmp_path) == {"out.csv"}
     assert run("clean").out == "Nothing to remove in .\n"
     assert "there is no folder no; " in run("clean", "no").sentence
+
+
+@pytest.mark.parametrize("gone", ["table", "report"])
+def test_an_output_that_is_not_written_again_is_gone(tmp_path: Path, gone: str) -> None:
+    files = [tmp_path / name for name in ("table", "report")]
+    for file in files:
+        file.write_text("old")
+    with replacing_folder_and_files(tmp_path / "parts", files, lambda _: True) as (_, *drafts):
+        for file, draft in zip(files, drafts, strict=True):
+            draft.write_text("new")
+            if file.name == gone:
+                draft.unlink()
+    assert names(tmp_path) == {"parts", "table", "report"} - {gone}

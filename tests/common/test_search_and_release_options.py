@@ -26,6 +26,7 @@ from trajanon.common.search_and_release_options import (
     HeuristicName,
     ReleaseSettings,
     Settings,
+    bytes_of,
 )
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
@@ -210,3 +211,18 @@ def test_wrong_options_and_swapped_arguments_are_errors_to_pyright(tmp_path: Pat
     lines = enumerate(script.splitlines(), 1)
     assert sorted(wrong) == [number for number, line in lines if "# type: ignore" in line]
     assert len(wrong) == 7
+
+
+@pytest.mark.parametrize(
+    ("memory", "amount"),
+    [
+        ("4GB", 4e9),
+        ("500 mb", 5e8),
+        (".5k", 500.0),
+        (2e9, 2e9),
+        ("4GiB", 2.0**32),
+        ("1 kib", 1024.0),
+    ],
+)
+def test_memory_counts_by_thousands_or_as_its_unit_says(memory: str | float, amount: float) -> None:
+    assert bytes_of(memory) == amount

@@ -362,3 +362,55 @@ def test_releases_of_one_name_are_refused(run: Run, here: Path, releases: Sequen
     (here / "noise").mkdir()
     failed = run("evaluate", "trajectories.parquet", *releases)
     assert "name each once" in failed.sentence
+
+
+def test_an_id_of_several_originals_is_refused(originals: Originals) -> None:
+    """Or a row would count once for each of them, and more often than there are rows."""
+    by_person = replace_names(originals, [str(number % 60) for number in range(N)])
+    rows = of_points(originals.trips.points[:60], names=np.arange(60))
+    with pytest.raises(trajanon.BadInput, match="is that of several originals"):
+        audit("by person", by_person, rows, match="id")
+
+
+def replace_names(originals: Originals, names: Sequence[str]) -> Originals:
+    return originals._replace(names=[names])
+
+
+def test_a_line_without_a_known_row_is_not_one_of_nobody(originals: Originals) -> None:
+    names = np.arange(N)
+    names[3] = 9_999
+    found = audit(
+        "one strange", originals, of_points(originals.trips.points, names=names), match="id"
+    )
+    assert found.matched == N - 1
+    assert found.fewest_people == 1
+
+
+def test_what_nobody_can_be_followed_by_is_named(originals: Originals) -> None:
+    trips = replace(originals.trips, subject=None)
+    nobody = Originals(trips, originals.recordings, originals.names)
+    found = audit("nobody", nobody, Recordings.of(trips, None), match="order")
+    assert found.chances["next trip"] is None
+    assert "nobody is known to have trips on several lines" in found.not_measured_words
+
+
+def test_one_recording_without_times_does_not_hide_the_times_of_others(
+    tmp_path: Path, originals: Originals
+) -> None:
+    frame = originals.trips.to_dataframe().rename(columns={"trajectory": "id"})
+    frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
+    frame.loc[frame["id"] == 5, "time"] = pd.NaT
+    frame[["id", "lat", "lon", "time"]].to_csv(tmp_path / "points.csv", index=False)
+    recordings = read_originals(tmp_path / "points.csv")
+    assert recordings.trips.times is not None
+    assert np.flatnonzero(np.isnan(recordings.trips.times[:, 0])).tolist() == [5]
+
+    release = read_any(tmp_path / "points.csv", recordings.trips.points.shape[1])
+    found = audit("same", recordings, release, match="order")
+    assert found.timed
+    for attack in ("two points and hours", "hour of a trip"):
+        chance = found.chances[attack]
+        assert chance is not None
+        assert chance.value > 0.9, attack
+    assert "exact_times" in names_of(found)
+    assert len(ends_of_the_scale(recordings)) == 2

@@ -13,6 +13,7 @@ from toy import toy
 import trajanon
 from trajanon import BadInput, Publisher
 from trajanon.evaluation.counts_datasheet import counts_datasheet
+from trajanon.evaluation.evaluation import months
 from trajanon.release.release_words import cost
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -209,3 +210,17 @@ def test_the_datasheet_of_counts_takes_no_markup_from_an_attribution(tmp_path: P
     ):
         page = counts_datasheet(tmp_path / "cells.csv", "2 cells", release, attribution, [])
         assert f"| Attribution | {shown} |" in page.splitlines()
+
+
+def test_a_month_of_fewer_than_k_people_is_not_published() -> None:
+    some = toy()  # of four people, in pairs
+    month = 2_592_000.0
+    times = 1_212_900_000.0 + np.array([0.0, 3.0, 3.0, 6.0])[:, None] * month
+    times = times + np.linspace(0.0, 600.0, some.points.shape[1])
+    assert "| Period of collection | 2008-09 |" in evaluated(replace(some, times=times)).datasheet
+    # Recordings that count from their own beginning do not hide the months of others.
+    times[0] -= times[0, 0]
+    assert "| Period of collection | 2008-09 |" in evaluated(replace(some, times=times)).datasheet
+    # Where each is of another month, there are no two months to name.
+    times = 1_212_900_000.0 + np.array([0.0, 3.0, 6.0, 9.0])[:, None] * month + times[:1]
+    assert months(times, np.array([0, 0, 1, 2]), 3) is None

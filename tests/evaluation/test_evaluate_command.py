@@ -29,8 +29,12 @@ def here(tmp_path: Path) -> Path:
 def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     answer = run("evaluate")
     assert answer.code == 0
-    headline, said, remedy, *answers = answer.out.splitlines()
-    assert headline == "Ready to publish, if both windows behind a line may be computed."
+    headline, unknown, said, remedy, *answers = answer.out.splitlines()
+    assert headline == (
+        "Ready to publish, if places where lines begin and end may be known and both windows "
+        "behind a line may be computed."
+    )
+    assert unknown.startswith("- Nothing says whether these trajectories are whole trips: ")
     assert said.startswith("- With k = 2, ")
     assert remedy == "  A larger k: trajanon anonymize -k 3"
     assert answers[1] == "How many people stand behind each line?"

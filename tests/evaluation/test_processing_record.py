@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from evaluations import Evaluated, evaluated
+from msgspec import structs
 from toy import toy
 
 from trajanon import Publisher
@@ -121,3 +122,18 @@ def test_a_record_promises_no_more_people_than_there_are(evaluation: Evaluation)
     for judged, exception in ((evaluation, False), (few, True)):
         measures, _ = said(processing_record(judged))["(g) Technical measures"]
         assert ("but for 2 of fewer: see (d)" in measures) == exception
+
+
+def test_recordings_without_names_are_not_called_subjects(evaluation: Evaluation) -> None:
+    unnamed = structs.replace(evaluation.report.source, recordings=9, nameless=9)
+    report = structs.replace(evaluation.report, source=unnamed, counted="subjects")
+    measures, _ = said(processing_record(replace(evaluation, report=report)))[
+        "(g) Technical measures"
+    ]
+    assert f"mean of at least {evaluation.k} different recordings" in measures
+
+
+def test_the_easiest_of_a_sample_is_that_of_those_tried(evaluation: Evaluation) -> None:
+    attacks = [replace(attack, sampled=True) for attack in evaluation.attacks]
+    found, _ = said(processing_record(replace(evaluation, attacks=attacks)))["(c) Measured attacks"]
+    assert "of the easiest target tried in" in found

@@ -378,3 +378,21 @@ def test_what_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
         read_certificate(path)
     with pytest.raises(FileProblem, match="cannot be read"):
         read_certificate(tmp_path / "none.json")
+
+
+def test_recordings_without_names_are_not_called_subjects(
+    evaluation: Evaluation, released: Path
+) -> None:
+    unnamed = structs.replace(evaluation.report.source, recordings=9, nameless=9)
+    nobody = with_report(evaluation, source=unnamed, counted="subjects")
+    described = certified(nobody, released)["metadata"]["dct:description"]["@value"]
+    assert f"of at least {evaluation.k} different recordings" in described
+
+
+def test_the_highest_of_a_sample_says_so(evaluation: Evaluation, released: Path) -> None:
+    for sampled in (False, True):
+        attacks = [replace(attack, sampled=sampled) for attack in evaluation.attacks]
+        made = certified(replace(evaluation, attacks=attacks), released)
+        for attack in made["WP29 Opinion 05/2014"]["singling out"]:
+            assert attack.get("sampled", False) is sampled
+        assert clauses(made)["7.3.2"].get("sampled", False) is sampled

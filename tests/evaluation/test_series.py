@@ -276,6 +276,17 @@ def test_one_line_each_with_a_ledger_needs_names(tmp_path: Path, book: Path) -> 
     assert not book.exists()
 
 
+def test_one_line_each_of_an_earlier_release_needs_names_later(tmp_path: Path, book: Path) -> None:
+    """Whoever has no name may be on a line of it already."""
+    some = write_trips(tmp_path, "some.parquet", slice(0, 31))
+    anonymize_file(some, tmp_path / "a.csv", 3, ledger=book, one_line_each=True, **QUICK)
+    trips = trips_of(np.arange(60), walks(60))
+    path = tmp_path / "trips.parquet"
+    write_trajectories(path, replace(trips, provenance={"counts": {NAMELESS: 7}}))
+    with pytest.raises(BadInput, match=r"release 1 of .*trips.ledger.* and 7 recordings have no"):
+        anonymize_file(path, tmp_path / "b.csv", 3, ledger=book, **QUICK)
+
+
 def test_an_older_copy_that_is_put_back_is_told_by_the_reports(
     tmp_path: Path, book: Path, run: Run
 ) -> None:

@@ -270,6 +270,13 @@ def test_subjects_of_any_type_are_read(tmp_path: Path, subject: list[object]) ->
             assert (got[i] == got[j]) == (one == other)
 
 
+@pytest.mark.parametrize("name", ["trips.csv.parquet", "walk.gpx.geoparquet"])
+def test_parquet_may_be_named_after_what_it_was_made_of(tmp_path: Path, name: str) -> None:
+    points = np.array([[[40.0, 2.0], [40.0, 3.0]]])
+    write_trajectories(tmp_path / name, Trajectories(points))
+    assert (read_trajectories(tmp_path / name).points == points).all()
+
+
 def test_what_other_programs_write_as_provenance_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "trajectories.parquet"
     write_trajectories(path, trajectories())

@@ -217,7 +217,7 @@ def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of
 
 
 def places(city: Published) -> list[list[int]]:
-    """People with a place where three of their trips begin or end; found by lines, and by a guess.
+    """People with a place of three starts and ends of their trips; found by lines, and by a guess.
 
     A place is the first of the ends near which most others are: all beginnings, then all ends. The
     second one is where most are of those that are not near the first.

@@ -218,6 +218,7 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         {"units": "trips"},
         ("ends_apart", "anonymize", {"distinct_ends": None}),
     ),
+    ({"source": {}, "unit": "trajectory"}, "ends_unknown", {"units": "trajectories"}, None),
     ({"k": 2, "unit": "trajectory"}, "pairs_of_windows", {}, ("larger_k", "anonymize", {"k": 3})),
     (
         left("wide", 2),

@@ -74,7 +74,9 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
     said = about(page)
     assert said["headline"] == "k = 3 people"
     assert said["sentences"] == [
-        "Ready to publish.",
+        "Ready to publish, if places where lines begin and end may be known.",
+        "Nothing says whether these trajectories are whole trips: all of a line may begin, or all "
+        "end, at the home of their people.",
         "Released points lie 126 m on average (median 86 m) from where people were at the same "
         "share of the way, 13 % of a trajectory's length. At the nearest point, the ways lie 0 m "
         "(median 0 m) from the lines, and the lines 0 m (median 0 m) from the ways. Information "

@@ -1,6 +1,7 @@
 """What the holder of the data can count: subjects, and two releases of them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.search_and_release_options import MethodName
 from trajanon.evaluation.evaluation import evaluate
+from trajanon.files.release_formats import write_release
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
-from trajanon.release.originals import lines_of_released, matched
+from trajanon.files.trajectory_files import write_trajectories
+from trajanon.release.originals import lines_of_released, matched, matching_report
 from trajanon.release.report import digest_of
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
@@ -52,6 +55,40 @@ def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
         ]
     alone = trajanon.check(path, K)
     assert (alone.holds, alone.answered) == (True, "rows")
+
+
+def test_where_nobody_is_named_recordings_are_counted_and_not_people(tmp_path: Path) -> None:
+    """Of lines of another program, with a column of recordings: check says what the report says."""
+    whole = tmp_path / "trips.parquet"
+    trajectories = held(tmp_path)
+    write_trajectories(whole, replace(trajectories, subject=None, trace=trajectories.subject))
+    unnamed = trajanon.read_trajectories(whole)
+    release = trajanon.anonymize(unnamed, K)
+    assert not checked(release.report).knows_people
+    assert trajanon.check(release, K, trajectories=unnamed).answered == "recordings"
+
+
+def test_a_report_with_other_rows_of_a_line_is_of_another_release(tmp_path: Path) -> None:
+    """Also where a release has as many rows in all, and the same lines."""
+    path = tmp_path / "r.parquet"
+    held(tmp_path)
+    assert matching_report(path) is not None
+    release = trajanon.read_release(path)
+    line = line_keys(release.points)
+    counts = np.unique(line, return_counts=True)[1]
+    # The last row of the line with most rows is a further one of the line with fewest.
+    rows = np.arange(len(line))
+    most, fewest = (np.unique(line)[place] for place in (counts.argmax(), counts.argmin()))
+    rows[np.flatnonzero(line == most)[-1]] = np.flatnonzero(line == fewest)[0]
+    write_release(path, release.take(np.sort(rows)))
+    with pytest.raises(BadInput, match="is the report of another release"):
+        matching_report(path)
+
+
+def test_an_earlier_release_without_a_name_is_not_passed_over(tmp_path: Path) -> None:
+    trajectories = held(tmp_path)
+    with pytest.raises((BadInput, FileProblem)):
+        trajanon.check(tmp_path / "r.parquet", K, trajectories=trajectories, against="")
 
 
 def test_a_line_that_stands_in_two_parts_is_of_another_release(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ PROVEN = (
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "4e5676e783fcd457"
+DIGEST = "1bc3ec093a982073"
 
 
 def test_the_proof_is_of_these_functions() -> None:

@@ -14,9 +14,11 @@ import pytest
 from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
+from ledgers import trips_of
 from markupsafe import escape
 from msgspec import UNSET, structs
 from reports import reported
+from shards import shards_of, walks, write_parts
 from toy import NORTH, crossing, toy
 from verdicts import HELPS, RUN, THRESHOLDS, alone, chained, left, moved, nameless, people
 
@@ -116,7 +118,7 @@ def test_nothing_is_to_be_weighed(facts: dict[str, Any]) -> None:
 def test_drives_of_which_nothing_is_known(
     unit: str, per_recording: int | None, asked: bool
 ) -> None:
-    source = {"per_recording": per_recording}
+    source = {"recordings": 1_000, "per_recording": per_recording}
     report = structs.replace(reported(unit=unit, source=source), chains=UNSET)
     findings = verdict(report).findings
     assert [finding.kind for finding in findings] == ["drives_not_checked"] * asked
@@ -124,6 +126,26 @@ def test_drives_of_which_nothing_is_known(
         assert finding.numbers == {"k": 5}
         assert finding.remedy is not None
         assert finding.remedy.kind == "one_window_each"
+
+
+def test_homes_behind_lines_of_unknown_kind_are_not_passed_over() -> None:
+    """Lines that no extraction made may be whole trips, whose ends nobody kept apart."""
+    lines = trips_of(np.arange(60), walks(60))
+    from_python = trajanon.anonymize(lines, 3, effort="fast")
+    assert "ends_unknown" in [finding.kind for finding in from_python.verdict.findings]
+    windows = replace(lines, provenance={"trips": False, "recordings": {"read": 60}})
+    of_windows = trajanon.anonymize(windows, 3, effort="fast")
+    assert "ends_unknown" not in [finding.kind for finding in of_windows.verdict.findings]
+    assert (of_windows.trajectories.points == from_python.trajectories.points).all()
+
+
+def test_places_at_the_ends_of_windows_are_not_promised(tmp_path: Path) -> None:
+    lines = trips_of(np.arange(60), walks(60))
+    with pytest.raises(BadInput, match="`distinct_ends=3` is for whole trips and days"):
+        trajanon.anonymize(lines, 3, distinct_ends=3)
+    write_parts(tmp_path / "lines", lines, 20)
+    with shards_of(30), pytest.raises(BadInput, match="is for whole trips and days"):
+        trajanon.anonymize_parts(str(tmp_path / "lines"), str(tmp_path / "out"), 3, distinct_ends=3)
 
 
 def test_what_helps_changes_the_commands_that_were_typed() -> None:

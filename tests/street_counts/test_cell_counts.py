@@ -118,6 +118,15 @@ def test_cells_at_the_antimeridian_are_the_same_from_both_sides() -> None:
     assert len(counted) == 6
 
 
+@pytest.mark.parametrize("resolution", [0, 4, 7])
+def test_hexagons_at_the_antimeridian_are_no_wider_than_others(resolution: int) -> None:
+    inland = ReleasedLines(np.array([[[-16.5, 9.99], [-16.5, 10.01]]]), np.array([4]))
+    widest = cell_counts(inland, f"h3:{resolution}").bounds.eval("maxx - minx").max()
+    counted = cell_counts(ACROSS, f"h3:{resolution}")
+    assert counted.bounds.eval("maxx - minx").max() < 1.5 * widest
+    assert counted.is_valid.all()
+
+
 @pytest.mark.parametrize("lat", [-16.5, 89.0])
 def test_tiles_end_at_the_edges_of_the_map(tmp_path: Path, lat: float) -> None:
     points = ACROSS.points.copy()

@@ -77,6 +77,8 @@ def test_departures_are_counted_by_hour() -> None:
 def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:
     for zones, says in (
         (0.5, "a cell must be at least 1 metre wide"),
+        (3e7, r"at most 1,000,000 \(got 3e\+07\)"),
+        (np.nan, "a cell must be at least 1 metre wide"),
         (town().set_geometry(town().boundary), "zones must be polygons"),
         (town().set_crs(None, allow_override=True), "zones have no reference system"),
         (town(name=["a", "b", "a"]), "several zones have the same name: a"),
@@ -105,3 +107,9 @@ def test_an_empty_zone_moves_no_other() -> None:
     expected = trajanon.zone_flows(lines, named)
     found = trajanon.zone_flows(lines, pd.concat([empty, named]))
     assert found.to_wkt().equals(expected.to_wkt())
+
+
+def test_a_flow_over_the_180th_meridian_is_short() -> None:
+    ends = np.array([[[-16.5, 179.9], [-16.5, -179.9]], [[-16.5, -179.9], [-16.5, 179.9]]])
+    found = trajanon.zone_flows(ReleasedLines(ends, np.array([4, 5])), 1_000.0)
+    assert shapely.length(np.asarray(found.geometry)) == pytest.approx(0.2, abs=0.02)

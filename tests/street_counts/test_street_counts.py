@@ -6,11 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from osm_xml import OsmFile
 
 import trajanon
+import trajanon.street_counts.streets
+from trajanon import street_counts
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
@@ -157,6 +160,28 @@ def test_a_line_without_times_counts_and_changes_no_speed(
     assert found.speed_kmh.tolist() == alone.speed_kmh.tolist()
     if clock is not None:
         assert set(streets(both, roads, parts=day_parts("7-9")).trips) == {4}
+
+
+def test_speeds_do_not_depend_on_how_many_lines_are_followed_at_once(
+    roads: RoadsToFollow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, back = east(50, 1_950, 30), east(1_950, 50, 30)
+    takes = np.array([[700.0], [800.0], [1_300.0], [2_000.0]])
+    times = DAY.rounded(28_200.0 + np.linspace(0, 1, 30) * takes)
+    released = ReleasedLines(np.stack([there, there, back, back]), np.full(4, 4), times, DAY)
+    at_once = streets(released, roads).speed_kmh
+    monkeypatch.setattr(street_counts.streets, "_LINES_PER_SEARCH", 2)
+    assert streets(released, roads).speed_kmh.tolist() == at_once.tolist()
+
+
+def test_a_street_over_the_180th_meridian_is_short(tmp_path: Path) -> None:
+    osm = OsmFile()
+    nodes = osm.nodes([(-16.8, lon) for lon in (179.98, 179.99, -179.99, -179.98)])
+    osm.way(nodes, {"highway": "primary"})
+    roads = roads_to_follow(osm.write(tmp_path / "island.osm"), "car")
+    found = streets(lines(np.array([[-16.8, 179.982], [-16.8, 179.988]])), roads)
+    assert found.trips.tolist() == [4]
+    assert shapely.length(np.asarray(found.geometry)) == pytest.approx(0.04)
 
 
 def test_parts_of_the_day_need_hours(roads: RoadsToFollow) -> None:

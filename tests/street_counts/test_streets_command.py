@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from unittest.mock import patch
@@ -17,6 +18,7 @@ from shards import shards_of, write_parts
 
 import trajanon
 from trajanon.release import release
+from trajanon.trajectories.subjects import NAMELESS
 from trajanon.trajectories.trajectories import Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -233,3 +235,28 @@ def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     assert (told["streets"], told["busiest_error"]) == (1, 0.0)
     assert told["speed_error"] < 0.2
     assert "Counts of trips on 1 streets" in (here / "evaluation.html").read_text()
+
+
+def test_recordings_without_names_are_not_called_people(run: Run, here: Path) -> None:
+    nobody = drives()
+    counts = {NAMELESS: 40}
+    nobody = replace(nobody, provenance={"trips": True, "counts": counts})
+    trajanon.write_trajectories(here / "nobody.parquet", nobody)
+    out = ("--out", "nobody.release.parquet", "--times", "of-day")
+    assert run("anonymize", "nobody.parquet", "-k", 4, *out, *FAST).code == 0
+    for arguments in (
+        ["--cells", 500],
+        ["--roads", "town.osm"],
+        ["--roads", "town.osm", "--for", "osrm"],
+    ):
+        answer = run("streets", "nobody.release.parquet", *arguments)
+        assert answer.code == 0
+        assert "At least 4 different recordings stand behind each" in answer.out
+        assert "people stand" not in answer.out
+
+
+def test_tiles_do_not_drop_the_hours_in_silence(run: Run, here: Path) -> None:
+    hours = ("--hours", "0-12,12-24")
+    refused = run("streets", "--cells", 500, *hours, "--out", "heat.pmtiles").sentence
+    assert "counts of all hours together: leave out --hours" in refused
+    assert not (here / "heat.pmtiles").exists()

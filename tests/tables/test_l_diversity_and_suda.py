@@ -92,6 +92,13 @@ def test_diversity_is_that_of_the_slow_twin(values: list[tuple[int, str]]) -> No
     assert found.disclosed == sum(len(set(m)) == 1 for m in members)
 
 
+@pytest.mark.parametrize("gaps", [[None, np.nan], ["", " "], [None, pd.NaT]])
+def test_all_missing_values_are_one(gaps: list[object]) -> None:
+    table = pd.DataFrame({"age": [31, 31], "ill": pd.Series(gaps, dtype=object)})
+    found = trajanon.check_table(table, 2, columns=["age"], sensitive=["ill"])
+    assert (found.diversity["ill"].distinct, found.diversity["ill"].disclosed) == (1, 1)
+
+
 def test_the_check_prints_both(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "people.csv"
     people = {"age": [31, 31, 52, 52], "sex": list("ffmm"), "ill": list("abcc")}

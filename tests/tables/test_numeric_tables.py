@@ -1,6 +1,10 @@
 """Tables of numbers: what is written holds the promise."""
 
+import csv
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,13 +13,16 @@ import fsspec
 import naive
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from real_data import CLASSIC, DATASETS, LEFT_OUT
 
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.tables.table_bound import bound_table
 from trajanon.tables.table_check import check_table
 from trajanon.tables.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
@@ -140,6 +147,73 @@ def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out:
     assert again["a"].tolist() == ["2", "2", "35", "35"]
 
 
+def test_whole_numbers_with_gaps_keep_every_digit(tmp_path: Path) -> None:
+    ids = [2**53 + 1, 2**53, None, 7]
+    path = tmp_path / "in.parquet"
+    wide = pa.array([2**64 - 1, None, 5, 6], pa.uint64())
+    columns = {"id": ids, "a": [1.5, 2.5, 3.5, 4.5], "n": [1, 2, None, 8], "wide": wide}
+    pq.write_table(pa.table(columns), path)
+    assert check_table(path, 2, columns=["id"]).smallest == 1
+    result = microaggregate_table(path, 2, columns=["a", "n"], keep=["all"], missing="keep", **MDAV)
+    written = pq.read_table(write(result, tmp_path / "out.parquet"))
+    assert written["id"].to_pylist() == ids
+    assert written["wide"].to_pylist() == wide.to_pylist()
+    assert written.schema.types == [pa.int64(), pa.float64(), pa.int64(), pa.uint64()]
+    assert cells(write(result, tmp_path / "out.csv"))["id"].tolist() == [
+        "" if number is None else str(number) for number in ids
+    ]
+
+
+@pytest.mark.parametrize("name", ["2019", " age", "a5"])
+def test_names_that_a_table_has_may_be_written(tmp_path: Path, name: str) -> None:
+    columns: dict[str, list[Any]] = {name: [1, 2, 5, 6], "b": ["b1", "b2", "b3", "b4"]}
+    path = frame(tmp_path / "in.parquet", **columns)
+    written = cells(write(microaggregate_table(path, 2, keep=["b"]), tmp_path / "out.csv"))
+    assert written[name].tolist() == ["2", "2", "6", "6"]
+
+
+@pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
+def test_a_lone_return_ends_no_row(tmp_path: Path, source: str) -> None:
+    notes = ["\r", "x\ry", "z\r", "", "\r\n", "plain"]
+    path = tmp_path / source
+    table = pd.DataFrame({"note": notes, "a": [1, 2, 5, 6, 8, 9]})
+    if source.endswith("csv"):
+        table.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
+    else:
+        table.to_parquet(path)
+    out = write(microaggregate_table(path, 2, keep=["note"]), tmp_path / "out.csv")
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [row["note"] for row in csv.DictReader(file)] == notes
+    assert check_table(out, 2, columns=["a"]).rows == 6
+
+
+@pytest.mark.parametrize(
+    "text", ["1;20\n2,5;21\n7;40\n8,1;41\n", "1,5;20\n2,5;21\n7,2;40\n8,1;41\n"]
+)
+def test_a_comma_in_a_name_separates_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(f"income, net;age\n{text}", encoding="utf-8")
+    out = write(microaggregate_table(path, 2), tmp_path / "out.csv")
+    assert check_table(out, 2, columns=["income, net", "age"]).holds
+
+
+@pytest.mark.parametrize("text", ["a;b\n1,5;x\n2;y\n4,5;z\n6;z\n", "a\n1,5\n2\n4,5\n6\n"])
+def test_a_single_column_may_have_decimal_commas(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    out = write(microaggregate_table(path, 2), tmp_path / "out.csv")
+    assert out.read_text(encoding="utf-8") == "a\n1,8\n1,8\n5,2\n5,2\n"
+    assert check_table(out, 2, columns=["a"]).holds
+
+
+@pytest.mark.parametrize("text", ["a\n1,250\n980\n", "a\n1,5\n1,5,2\n", "a\n1,5\nx, y\n"])
+def test_other_commas_in_a_single_column_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(TrajanonError, match=r"may be several numbers|has 2 cells, and the header"):
+        microaggregate_table(path, 2)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -225,6 +299,25 @@ def test_parquet_is_refused_as_csv_is(
         microaggregate_table(path, 2, columns=["a"])
 
 
+def test_losses_are_the_same_for_any_number_of_threads() -> None:
+    code = (
+        "import numpy as np\n"
+        "from trajanon.tables.averages import losses\n"
+        "X, written = np.random.default_rng(0).normal(size=(2, 200_000, 3))\n"
+        "print(losses(X, written, np.arange(1.0, 200_001.0)).sse.tolist())\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in "12"
+    }
+    assert len(said) == 1
+
+
 # Whose rows they are
 
 
@@ -232,6 +325,26 @@ def test_a_row_of_nobody_is_refused(tmp_path: Path) -> None:
     path = frame(tmp_path / "in.csv", who=["ann", " ", "bob"], a=[1, 2, 3])
     with pytest.raises(BadInput, match=r"missing in 1 of the 3 rows of .*in.csv \(who 1\); fill"):
         microaggregate_table(path, 2, subject="who")
+
+
+@pytest.mark.parametrize("missing", ["refuse", "drop"])
+def test_no_way_out_leads_to_no_rows(missing: Any) -> None:
+    table = pd.DataFrame({"a": [1.5, None], "b": [None, 2.5]})
+    with pytest.raises(BadInput, match=r"\(a 1, b 1\); fill them in, average what there is with"):
+        microaggregate_table(table, 2, missing=missing)
+
+
+def test_a_table_that_may_not_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = frame(tmp_path / "in.csv", a=[1, 2, 3])
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileProblem, match=r"cannot read .*in.csv: Permission denied; name another"):
+        microaggregate_table(path, 2)
 
 
 def test_a_table_of_many_columns_lists_some(tmp_path: Path) -> None:
@@ -253,6 +366,10 @@ def test_names_in_one_string_are_refused(tmp_path: Path, name: str) -> None:
     given: dict[str, Any] = {name: "ab"}
     with pytest.raises(BadInput, match=f"{name} must be a list of names"):
         microaggregate_table(source, 3, **given)
+    with pytest.raises(BadInput, match="columns must be a list of names"):
+        check_table(source, 3, columns="ab")
+    with pytest.raises(BadInput, match="columns must be a list of names"):
+        bound_table(source, 3, columns="ab")
 
 
 def test_a_data_frame_is_a_table_whose_named_index_is_a_column(tmp_path: Path) -> None:

@@ -177,23 +177,28 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "not a finite",
     ),
     "thousands": (lambda: frame(c=[f"{n + 1},250" for n in range(N)]), "may be several numbers"),
+    "a number beyond all floats": (lambda: frame(c=[10**400] + [1] * 11), "not a finite number"),
+    "a signalling NaN": (lambda: frame(c=[Decimal("sNaN"), *WHOLE[1:]]), "not a finite number"),
     "a wide column": (lambda: frame(c=[-1.7e308, 1.7e308] * 6), "spans more than"),
     "two columns of a name": (lambda: named("a", "a"), "has two columns 'a'"),
     "two columns of a text": (lambda: named(1, "1"), "has two columns '1'"),
     "two columns of Arrow": (lambda: pa.table([HALVES] * 2, ["a", "a"]), "has two columns 'a'"),
     "no name": (lambda: named("", "b"), "column 1 of the data frame has no name"),
     "an index like a column": (lambda: frame().rename_axis("a"), "has two columns 'a'"),
-    "a lazy frame": (lambda: pl.LazyFrame({"a": HALVES}), "taken, not LazyFrame: collect it first"),
-    "a series of polars": (lambda: pl.Series(HALVES), "taken, not Series ("),
-    "a series": (lambda: pd.Series(HALVES), "taken, not Series ("),
-    "an array of Arrow": (lambda: pa.array(HALVES), "taken, not DoubleArray"),
-    "an array": (lambda: np.zeros((N, 2)), "taken, not ndarray"),
-    "a dictionary": (lambda: {"a": HALVES}, "taken, not dict"),
-    "a list": (lambda: [[1, 2]] * N, "taken, not list"),
-    "None": (lambda: None, "taken, not NoneType"),
-    "a number": (lambda: 5, "taken, not int"),
-    "bytes for a path": (lambda: b"x.csv", "taken, not bytes"),
-    "groups": (lambda: frame().groupby("a"), "taken, not DataFrameGroupBy"),
+    "a lazy frame": (
+        lambda: pl.LazyFrame({"a": HALVES}),
+        "needed, not LazyFrame: collect it first",
+    ),
+    "a series of polars": (lambda: pl.Series(HALVES), "needed, not Series ("),
+    "a series": (lambda: pd.Series(HALVES), "needed, not Series ("),
+    "an array of Arrow": (lambda: pa.array(HALVES), "needed, not DoubleArray"),
+    "an array": (lambda: np.zeros((N, 2)), "needed, not ndarray"),
+    "a dictionary": (lambda: {"a": HALVES}, "needed, not dict"),
+    "a list": (lambda: [[1, 2]] * N, "needed, not list"),
+    "None": (lambda: None, "needed, not NoneType"),
+    "a number": (lambda: 5, "needed, not int"),
+    "bytes for a path": (lambda: b"x.csv", "needed, not bytes"),
+    "groups": (lambda: frame().groupby("a"), "needed, not DataFrameGroupBy"),
 }
 
 
@@ -208,6 +213,24 @@ def test_frames_of_every_kind_are_tables(kind: str) -> None:
     checked = trajanon.check_table(result.table, 3, columns=result.report["columns"])
     assert checked.holds
     assert trajanon.check_table(TAKEN[kind](), 2, columns=["all"]).rows == result.report["n"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "largest"),
+    [
+        ("int32", 2**31 - 1),
+        ("int64", 2**63 - 1),
+        ("uint64", 2**64 - 1),
+        ("Int64", 2**63 - 1),
+        ("int64[pyarrow]", 2**63 - 1),
+    ],
+)
+def test_the_largest_number_stays_the_largest(kind: str, largest: int) -> None:
+    table = pd.DataFrame({"a": pd.Series([largest, largest, 5, 7], dtype=kind)})
+    means = trajanon.microaggregate_table(table, 2, **MDAV).table["a"]
+    assert means.dtype == kind
+    assert largest * (1 - 1e-15) <= int(means[0]) <= largest
+    assert int(means[2]) == 6
 
 
 @pytest.mark.parametrize("kind", REFUSED)

@@ -34,7 +34,7 @@ def test_a_table_without_a_header_is_refused(run: Run, tmp_path: Path, command: 
     assert run(*command.format("noheader.csv").split()).sentence == (
         "trajanon: noheader.csv has no line with the names of its columns, because its first line "
         "holds '34', as a row does: write one above it, such as age,income; or, if these are "
-        "names, begin each with a letter, such as y2019\n"
+        "names, begin each with a letter, such as y2019, and write none like a value below it\n"
     )
     assert names(tmp_path) == {"noheader.csv"}
 
@@ -229,6 +229,23 @@ def test_what_averages_would_spoil_is_known_by_its_values(
     assert (None if doubt is None else doubt.kind) == kind
 
 
+@pytest.mark.parametrize("digits", [14, 16, 19, 30])
+def test_long_numbers_are_identifiers(digits: int) -> None:
+    cards = [str((40 + 7 * n % 41) * 10 ** (digits - 2) + n) for n in range(40)]
+    numbers = read_numbers(np.array(cards, dtype=object))
+    assert numbers.decimals == 0
+    doubt = doubt_of("card", numbers)
+    assert doubt is not None
+    assert doubt.kind == "id"
+
+
+def test_infinite_values_leave_a_column_to_be_judged() -> None:
+    values = np.array([np.inf, -np.inf, np.inf, *range(1, 41)])
+    doubt = doubt_of("x", read_numbers(values))
+    assert doubt is not None
+    assert doubt.kind == "id"
+
+
 # Codes and dates
 
 
@@ -238,6 +255,9 @@ def test_what_averages_would_spoil_is_known_by_its_values(
         ([1200, 1300, 3900, -99, -99], ["-99"]),
         ([20, 38, 45, 999, 26], ["999"]),
         ([20, 38, 45, 999, -1], ["-1", "999"]),
+        ([20, 38, 45, -9, -8, -8, -7], ["-9", "-8", "-7"]),  # none hides another
+        ([20, 38, 45, 999, 9999], ["999", "9999"]),
+        ([20, 38, 45, 999, -999], ["-999", "999"]),
         ([1.5, 2.5, 3.5, 9999.0], ["9999"]),
         ([1, 2, 3, 4, 5, 9], ["9"]),
         ([20230513, 20230514, 20240101], ["20230513"]),
@@ -246,6 +266,8 @@ def test_what_averages_would_spoil_is_known_by_its_values(
         ([18, 30, 64, 99], []),
         ([5, 6, 7, 8, 9], []),
         ([999, 999, 1], []),
+        ([999, 99, 1, 2], ["999"]),
+        ([-9, -3, 1, 2, 5], []),
         ([20230513, 20231399, 20240101], []),
         ([1.0, 2.0, 3.0, 98.0], []),
     ],

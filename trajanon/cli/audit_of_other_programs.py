@@ -104,10 +104,12 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
         places = trips.points
         times = trips.times
 
+    # A recording of which a time is not known has none.
+    times = np.where(np.isfinite(times).all(axis=1, keepdims=True), times, np.nan)
     names, subjects = zip(*compress(name_and_subject, begins), strict=True)
     recordings = Recordings(
         points=places,
-        times=times if np.isfinite(times).all() else None,
+        times=None if np.isnan(times).all() else times,
         names=[name.rpartition("#")[2] for name in names],  # behind the name of a file
         vertices=vertices,
         first=first,

@@ -78,6 +78,9 @@ def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectori
     import pyarrow
     from pyarrow import parquet
 
+    from trajanon.release.originals import matching_report
+    from trajanon.release.verdict import verdict
+
     try:
         if path.is_file() and {"cell", "trips", "geometry"} <= {*parquet.read_schema(path).names}:
             return geopandas.read_parquet(path)
@@ -87,6 +90,10 @@ def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectori
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(path, k=2).problems:
         raise BadInput(f"{path} is not a release: {problems[0]}")
+    # Only the holder's report says what nobody sees in the file.
+    report = matching_report(path)
+    if report is not None and not (judged := verdict(report)):
+        raise BadInput(f"{path} must not be published: {judged.sentences[0].rstrip('.')}")
     return trajanon.read_release(path)
 
 

@@ -80,7 +80,8 @@ def streets(
             counts = _write_speeds(drafts[:-1], lines, network, parts, progress)
         elif kind == "streets":
             table = trips_on_streets(lines, network, parts=parts, progress=progress)
-            counts = _write_table(drafts[0], table, "street", [words("worth_of_streets")])
+            worth = [words("worth_of_streets")]
+            counts = _write_table(drafts[0], table, "street", worth, lines.counted)
         elif od is not None:
             counts = _write_flows(drafts[0], lines, od, parts, release)
         else:
@@ -158,7 +159,7 @@ def _write_speeds(
         draft.write_text(speeds.osrm_text(part), encoding="utf-8")
 
     number = number_of(len(speeds.start), "pair of nodes", "pairs of nodes")
-    facts = facts_of_speeds(speeds, lines.k)
+    facts = facts_of_speeds(speeds, lines.k, lines.counted)
     return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": len(speeds.start)})
 
 
@@ -176,7 +177,8 @@ def _write_flows(
     shapes = None if width is not None else read_shapes(Path(zones), "zones", attributes=True)
     table = zone_flows(lines, width if shapes is None else shapes, parts=parts)
     measured = cells_for_flows(report_path(release, _CERTIFICATE), release)
-    return _write_table(draft, table, "flow", worth_of_flows(table, width, measured))
+    worth = worth_of_flows(table, width, measured)
+    return _write_table(draft, table, "flow", worth, lines.counted)
 
 
 def _write_cells(
@@ -185,6 +187,7 @@ def _write_cells(
     """Write trips that pass each cell."""
     from trajanon.evaluation.page.templates import words
     from trajanon.street_counts.cell_counts import cell_counts
+    from trajanon.street_counts.day_parts import ALL_DAY
     from trajanon.street_counts.heat_tiles import write_heat_tiles
 
     width = _metres(cells)
@@ -192,9 +195,11 @@ def _write_cells(
         table = cell_counts(lines, cells if width is None else width, parts=parts)
     elif width is None:
         raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {cells})")
+    elif parts != ALL_DAY:
+        raise BadInput(f"{_TILES} holds counts of all hours together: leave out --hours")
     else:
         table = write_heat_tiles(draft, lines, width)
-    return _write_table(draft, table, "cell", [words("worth_of_cells")])
+    return _write_table(draft, table, "cell", [words("worth_of_cells")], lines.counted)
 
 
 def _metres(text: str) -> float | None:
@@ -205,10 +210,13 @@ def _metres(text: str) -> float | None:
         return None
 
 
-def _write_table(path: Path, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
+def _write_table(
+    path: Path, table: "GeoDataFrame", noun: str, worth: list[str], counted: str
+) -> _Counts:
     """Write a table in the format that the suffix of its file says.
 
-    ``worth`` are paragraphs on what such counts are good for.
+    ``worth`` are paragraphs on what such counts are good for; ``counted`` says whom the k of the
+    release counts.
     """
     from trajanon.evaluation.counts_datasheet import facts
     from trajanon.files.geopackage_geojson_gpx_csv import write_layer
@@ -228,4 +236,6 @@ def _write_table(path: Path, table: "GeoDataFrame", noun: str, worth: list[str])
             table.to_wkt().to_csv(path, index=False)
 
     in_json = {"rows": len(table), **table.attrs}
-    return _Counts(number_of(len(table), noun), [*facts(table), *worth], attribution, in_json)
+    return _Counts(
+        number_of(len(table), noun), [*facts(table, counted), *worth], attribution, in_json
+    )

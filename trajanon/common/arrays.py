@@ -40,7 +40,9 @@ def renumbered(labels: Column) -> Ints:
         value_count = int(labels.max()) - lowest + 1
         # Whole numbers that lie close together are counted: to sort them takes seven times as long.
         if value_count <= 2 * len(labels):
-            return _renumbered_of_range(labels - lowest, value_count)
+            # In 64 bits, as a difference of fewer may leave them.
+            labels_from_0 = np.subtract(labels, lowest, dtype=np.int64)
+            return _renumbered_of_range(labels_from_0, value_count)
 
     import pandas as pd  # tables without names do not wait for it
 

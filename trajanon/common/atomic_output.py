@@ -123,7 +123,7 @@ def _move_into_place(drafts: Sequence[Draft], outputs: Sequence[Path]) -> None:
         for draft, output in zip(drafts, outputs, strict=True):
             place = _place(output)
             # The last one needs no undoing, and a file replaces another at once.
-            if output is not outputs[-1] or draft.path.is_dir():
+            if output is not outputs[-1] or not draft.path.is_file():
                 undo.enter_context(_put_aside(place, draft))
             if draft.path.exists():
                 draft.path.replace(place)
@@ -191,6 +191,7 @@ def replacing_folder_and_files(
     afterwards.
     """
     place = _place(folder)
+    inputs = [*inputs]
     folders_of_inputs = [folder for path in inputs for folder in _place(path).parents]
     _refuse_inputs([place, *files], [*inputs, *folders_of_inputs])
     if place.exists() and not place.is_dir():
@@ -311,7 +312,7 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 def _refuse_inputs(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
     """Refuse outputs that are written twice, or are read."""
     for output, second_output in combinations(outputs, 2):
-        if output == second_output:
+        if _place(output) == _place(second_output):
             raise BadInput(f"{output} would be written twice; choose another name")
     for output, path in product(outputs, inputs):
         with suppress(OSError):  # one of the two is not there

@@ -37,10 +37,8 @@ class Folder:
 
         is_local = isinstance(self.system, LocalFileSystem)
         self.local = Path(self.path) if is_local else None  # absolute
-        if not is_local and set("*?[") & set(self.path):
-            raise BadInput(
-                f"{self} has *, ? or [ in its name, which match other names: use another name"
-            )
+        if not is_local:
+            _refuse_wildcards(self.url, self.path)
 
     def __str__(self) -> str:
         return self.url
@@ -122,6 +120,14 @@ class Folder:
                 self.system.rm(self.path, recursive=True)
 
 
+def _refuse_wildcards(url: str, name: str) -> None:
+    """Refuse a name that fsspec would take for a pattern."""
+    if set("*?[") & set(name):
+        raise BadInput(
+            f"{url} has *, ? or [ in its name, which match other names: use another name"
+        )
+
+
 def is_url(place: object) -> bool:
     """Return whether a place is a URL, which fsspec opens, and no path."""
     return isinstance(place, str) and "://" in place
@@ -156,6 +162,7 @@ def local_copy(url: str) -> Iterator[Path]:
     its report, has its name and another end.
     """
     folder_url, _, name = url.rstrip("/").rpartition("/")
+    _refuse_wildcards(url, name)
     remote = Folder(folder_url)
     source = f"{remote.path}/{name}"
     with scratch_folder() as scratch:

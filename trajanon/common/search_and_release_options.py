@@ -128,7 +128,7 @@ def with_help(settings: type) -> type:
     return settings
 
 
-_BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}  # by the letter before B
+_UNITS_OF_BYTES = ["", "k", "m", "g", "t"]  # each is 1,000 of the one before, or 1,024 with an i
 
 LEAST_K = 2
 """A group of one hides nobody. The verdict warns of groups of two windows: each step of a line is
@@ -426,8 +426,11 @@ def _number(name: str, value: object, limits: Mapping[str, Any], *, is_whole: bo
 def bytes_of(memory: str | float) -> float:
     """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
     number = r"(\d+\.?\d*(?:e\+?\d+)?|\.\d+)"
-    match = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
-    amount = float(match[1]) * _BYTES[match[2]] if match else inf
+    match = re.fullmatch(rf"\s*{number}\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    amount = inf
+    if match:
+        step = 1024.0 if match[3] else 1000.0
+        amount = float(match[1]) * step ** _UNITS_OF_BYTES.index(match[2])
     if amount == inf:
         raise BadInput(f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})")
     return amount

@@ -49,7 +49,7 @@ class Audit:
     rows: int
     lines: int  # different ones
     fewest_rows: int  # of a line
-    fewest_people: int | None  # of a line
+    fewest_people: int | None  # of a line with known rows
     alone: float  # share of the rows that no other row equals
     matched: int | None  # originals with a known row; None: no row is known
     timed: bool
@@ -75,8 +75,10 @@ class Audit:
     def not_measured_words(self) -> str:
         """Name what is left out, and what would bring it."""
         reasons = {
-            "rows have no times": not self.timed,
+            "rows, or originals, have no times": not self.timed,
             "which row is whose is not known (--match id, or order)": self.matched is None,
+            "nobody is known to have trips on several lines": self.matched is not None
+            and self.chances["next trip"] is None,
             "membership needs --method": self.chances["membership"] is None,
         }
         return words("not_measured", audit=self, ways=[why for why in reasons if reasons[why]])
@@ -151,7 +153,13 @@ def _rows_of_originals(originals: Originals, release: Recordings, match: MatchNa
     # Originals may be named in several ways: the one that finds most of them is meant.
     by_way = [np.array([row_of_name.get(name, -1) for name in names]) for names in originals.names]
     rows = max(by_way, key=lambda numbers: int((numbers >= 0).sum()))
-    if (rows < 0).all():
+    known_rows = rows[rows >= 0]
+    if len(np.unique(known_rows)) < len(known_rows):
+        raise BadInput(
+            "an id of the release is that of several originals, so it does not show which of them "
+            "the row belongs to: leave `match` out"
+        )
+    if not len(known_rows):
         example = next(iter(release.names))
         raise BadInput(
             f"no id of the release, such as {example!r}, is one of the originals, such as "
@@ -219,7 +227,8 @@ def _audited(
         chances |= _by_all_lines(seen)
         metres = float(distances_to_lines(seen.points, seen.lines, seen.labels).mean())
         if seen.subjects is not None:
-            people = int(subjects_per_group(seen.labels, seen.subjects).min())
+            # Nothing is known of lines without a known row.
+            people = int(subjects_per_group(renumbered(seen.labels), seen.subjects).min())
     if holdout is not None:
         chances["membership"] = holdout.membership.beyond(0.5)  # a coin is right for half
 
@@ -328,6 +337,6 @@ def _straight_lines_between_random_ends(rows: Recordings) -> Recordings:
 
     times = rows.times
     if times is not None:
-        departure = random.uniform(times.min(), times.max(), (n, 1))
+        departure = random.uniform(np.nanmin(times), np.nanmax(times), (n, 1))
         times = departure + np.linspace(0.0, HOUR, points)
     return replace(rows, points=lines, times=times, vertices=lines.reshape(-1, 2))

@@ -11,19 +11,23 @@ from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.street_counts.router_speeds import RouterSpeeds
 
 
-def facts(table: pd.DataFrame) -> list[str]:
-    """Write what counts are of, who stands behind each, and which share of the trips they hold."""
+def facts(table: pd.DataFrame, counted: str) -> list[str]:
+    """Write what counts are of, who stands behind each, and which share of the trips they hold.
+
+    ``counted`` says whom the k of the release counts: people, or recordings if nobody is named.
+    """
     about = table.attrs
-    covered = words("trips_counted", about=about, columns=list(table.columns))
-    return [covered, words("people_counted", about=about)]
+    covered = words("trips_counted", about=about, columns=list(table.columns), counted=counted)
+    return [covered, words("people_counted", about=about, counted=counted)]
 
 
-def facts_of_speeds(speeds: RouterSpeeds, k: int | None) -> list[str]:
+def facts_of_speeds(speeds: RouterSpeeds, k: int | None, counted: str) -> list[str]:
     """Write how much of the roads has a speed, and who stands behind it.
 
-    ``k`` people stand behind each line of the release; None where that is not known.
+    ``k`` of whom is ``counted`` stand behind each line of the release; None where not known.
     """
-    return [words("roads_with_speeds", speeds=speeds), words("people_of_speeds", k=k)]
+    behind_each = words("people_of_speeds", k=k, counted=counted)
+    return [words("roads_with_speeds", speeds=speeds), behind_each]
 
 
 def worth_of_flows(

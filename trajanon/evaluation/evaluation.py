@@ -31,7 +31,7 @@ from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.originals import Matched, matched
-from trajanon.release.people_left import drives_left
+from trajanon.release.people_left import drive_of_each, drives_left
 from trajanon.release.perturbed_places_and_times import (
     displacement_covariance,
     largest_shares,
@@ -169,9 +169,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
     nameless = averaged.origin.source.unnamed
-    drives = {}
-    if averaged.tracks is not None:
-        drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
+    drives = drives_left(seen.labels, drive_of_each(averaged), seen.subjects, report.k)
     return Evaluation(
         date=date.today(),
         area=box_of(seen.lines),
@@ -185,7 +183,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         sizes=seen.group_sizes,
         rows=seen.row_counts,
         violations=violations(seen, report.k),
-        period=months(averaged.times),
+        period=months(averaged.times, seen.owners, report.k),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=usefulness(
             seen.points,
@@ -224,13 +222,29 @@ def violations(seen: Published, k: int) -> dict[str, int | None]:
     return {"records": int((seen.group_sizes < k).sum()), "subjects": few_subjects}
 
 
-def months(times: Floats | None) -> str | None:
-    """Return the first and last month of times; None if not known to count from 1970."""
-    if times is None or not np.isfinite(times).any():
+def months(times: Floats | None, owners: Ints, k: int) -> str | None:
+    """Return the first and last month of trajectories; None if not known to count from 1970.
+
+    They are published. A month of fewer than k subjects would tell of these: at least k, of the
+    ``owners`` of the trajectories, (n,), begin in the first month or before it, and as many end in
+    the last or after it. None if no two months are so.
+    """
+    if times is None:
         return None
-    ends = np.array([np.nanmin(times), np.nanmax(times)]).astype("datetime64[s]")
-    first, last = ends.astype("datetime64[M]").astype(str).tolist()
-    if first < "1980":  # then they count from the start of a recording, or the like
+    is_known = np.isfinite(times[:, 0])
+    subject = renumbered(owners[is_known])
+    subjects = int(subject.max(initial=-1)) + 1
+    if subjects < k:
+        return None
+
+    begins = np.full(subjects, np.inf)
+    np.minimum.at(begins, subject, times[is_known, 0])
+    ends = np.full(subjects, -np.inf)
+    np.maximum.at(ends, subject, times[is_known, -1])
+    seconds = np.array([np.sort(begins)[k - 1], np.sort(ends)[-k]]).astype("datetime64[s]")
+    first, last = seconds.astype("datetime64[M]").astype(str).tolist()
+    # Times before 1980 count from the start of a recording, or the like.
+    if first < "1980" or first > last:
         return None
     return str(first) if first == last else f"{first} to {last}"
 

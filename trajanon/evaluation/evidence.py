@@ -90,7 +90,7 @@ class Evaluation:
     problems
         What the checker found in the released file, a sentence each; None if no file was looked at.
     period
-        The months of the originals; None if not known.
+        The months of the originals, but for those of fewer than k subjects; None if not known.
     loss, usefulness, tasks
         IL in percent, of places alone; what is left for use; and errors of tasks, with intervals.
     attacks

@@ -66,7 +66,7 @@ def five_answers(
         report=report,
         who=who,
         best=best,
-        shares=crowd.shares_of(len(best.targets) / report.n if best else 1.0),
+        shares=crowd.shares_of(len(best.targets) / len(best.published.points) if best else 1.0),
         shown=_most_told(inferred),
         all_shares=crowd.shares_of(),
     )

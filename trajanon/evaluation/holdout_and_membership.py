@@ -32,7 +32,7 @@ _METRE = 1.0  # added to distances, as lines are rounded
 _WEIGHT_OF_ALL = 1.0  # of the mean variance of all, beside 1 of a trajectory's own
 _LEAST_VARIANCE = 1e-6  # of logarithms of metres
 
-_FALSE_ALARMS = 0.01  # share of the others who are taken for members
+_FALSE_ALARMS = 0.01  # share of the others who are taken for members; one of them at least is
 
 Publish = Callable[[Trajectories, int], Floats]
 """Publishes trajectories, in the run of a number from 0 on: the different lines, (g, p, 2)."""
@@ -50,7 +50,7 @@ class Holdout:
     others: int  # subjects held out
     lines: int  # different ones
     membership: Estimate  # by how likely all trajectories of a subject are those of a member
-    surely: float  # share of the members found if 1 % of the others are taken for some
+    surely: float  # share of the members found if 1 % of the others, or one, is taken for some
     risks: Mapping[str, Risk]  # by question
 
     @property

@@ -31,7 +31,7 @@ from trajanon.release.originals import (
     lines_by_part,
     rows_on_lines,
 )
-from trajanon.release.people_left import drives_left
+from trajanon.release.people_left import drive_of_each, drives_left
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report
 from trajanon.trajectories.clock_and_time_zones import departure_days
@@ -79,10 +79,8 @@ def evaluate_large(
     sample = read_rows(is_sampled)
     guesses_by_other_trips = _guesses_by_other_trips(ends_published, report, read_rows, random)
     followed = people_followed(ends_published, departure_days(ends))
-    drives_left_few = {}
-    if rows.run is not None:
-        run = rows.run[rows.released]
-        drives_left_few = drives_left(ends_published.labels, run, subjects, report.k)
+    drive = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
+    drives_left_few = drives_left(ends_published.labels, drive, subjects, report.k)
 
     evaluation = measured(sample, report, seed=0, progress=progress)
     return replace(
@@ -95,7 +93,7 @@ def evaluate_large(
         rows=ends_published.row_counts,
         violations=violations(ends_published, report.k),
         problems=findings.problems,
-        period=months(ends.times),
+        period=months(ends.times, ends_published.owners, report.k),
         loss=report.information_loss,
         most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
         habits=guesses_by_other_trips,

@@ -19,7 +19,7 @@ class Recordings:
     """Originals, or rows of a release, as a file holds them."""
 
     points: Floats  # at equal shares of the way, (n, m, 2)
-    times: Floats | None  # seconds at each, (n, m); None if any is not known
+    times: Floats | None  # seconds at each, (n, m), NaN of one without times; None: none has any
     names: Sequence[str]  # what the file calls each, (n,)
     vertices: Floats  # all points of the file, (v, 2)
     first: Ints  # where those of each begin, and where the last ends, (n + 1,)
@@ -32,7 +32,7 @@ class Recordings:
         times = trips.times
         return cls(
             points=trips.points,
-            times=times if times is None or np.isfinite(times).all() else None,
+            times=None if times is None or np.isnan(times).all() else times,
             names=[str(number) for number in range(n)],
             vertices=trips.points.reshape(-1, 2),
             first=np.arange(n + 1) * m,

@@ -108,8 +108,9 @@ def _exact_times(originals: Originals, release: Recordings) -> Bools:
         return np.zeros(len(release.points), np.bool_)
 
     ends_of_trips = cKDTree(known[np.isfinite(known[:, 0])][:, [0, -1]])
-    departure = release.times[:, 0]
-    duration = release.times[:, -1] - departure
+    is_timed = np.isfinite(release.times[:, 0])
+    departure = release.times[is_timed, 0]
+    duration = release.times[is_timed, -1] - departure
 
     def are_of_a_trip(durations: Floats) -> Bools:
         ends = np.column_stack([departure, departure + durations])
@@ -120,7 +121,9 @@ def _exact_times(originals: Originals, release: Recordings) -> Bools:
     # if there are more than three.
     exact = are_of_a_trip(duration)
     by_chance = are_of_a_trip(np.random.default_rng(0).permutation(duration))
-    return np.asarray(exact & (exact.sum() > 3 * (by_chance.sum() + 1)))
+    is_exact = np.zeros(len(release.points), np.bool_)
+    is_exact[is_timed] = exact & (exact.sum() > 3 * (by_chance.sum() + 1))
+    return is_exact
 
 
 def _on_small_lines(release: Recordings) -> Bools:

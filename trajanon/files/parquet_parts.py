@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
+NAMES_OF_PARQUET = (".parquet", ".geoparquet")
+"""How the names of its files end."""
 
 Opener = Callable[[], AbstractContextManager["pq.ParquetFile"]]
 
@@ -135,7 +137,7 @@ class ParquetParts:
 def part_states(folder: Folder) -> dict[str, str]:
     """Read the state of each part of a folder. Hidden files are drafts, maybe of a part."""
     states = folder.states()
-    parts = (name for name in states if name.lower().endswith((".parquet", ".geoparquet")))
+    parts = (name for name in states if name.lower().endswith(NAMES_OF_PARQUET))
     return {name: states[name] for name in parts if not name.startswith(".")}
 
 

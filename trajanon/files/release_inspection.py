@@ -45,7 +45,8 @@ class InspectedFile(NamedTuple):
     path: Path
     lines: Lines | None  # all that was read, where it is needed again
     line_count: int
-    keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
+    # 128 bits of each row, equal where lines are equal as written; of each line if some are odd.
+    keys: NDArray[np.bytes_]
     problems: list[str]
     claim: str = ""  # the claim about the rest of the file, beside its lines
     ends: Floats | None = None  # the first and last line, (2, m, 2 or 3), if none is odd

@@ -21,7 +21,7 @@ from trajanon.common.json_toml_and_regular_files import parsed
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
-from trajanon.files.parquet_parts import ParquetParts, parquet_of
+from trajanon.files.parquet_parts import NAMES_OF_PARQUET, ParquetParts, parquet_of
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.provenance import Provenance, with_counts
 from trajanon.trajectories.subjects import Identities, Merged, identities, merged_sentences
@@ -250,7 +250,7 @@ def recordings_of(path: Path) -> list[Path]:
 def read_ends(
     path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
 ) -> tuple[Trajectories, Ints | None]:
-    """Read first and last points, with their times and subjects, and the runs that rows are on.
+    """Read first and last points with times, subjects and traces, and the runs that rows are on.
 
     One part is in memory at a time. The runs are None where rows are their own.
     """
@@ -270,6 +270,7 @@ def read_ends(
     ends = Trajectories(
         np.concatenate(points),
         owners.subject,
+        owners.trace,
         provenance=provenance,
         times=np.concatenate(times) if times else None,
     )
@@ -315,7 +316,12 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
             f"there is no {path}; look at its name, or make it with: trajanon extract TRACKS "
             f"--out {path}"
         )
-    if isinstance(source, Path) and _TRACE_SUFFIXES.intersection(map(str.lower, source.suffixes)):
+    # trips.csv.gz holds traces, and trips.csv.parquet may hold what was made of them.
+    if (
+        isinstance(source, Path)
+        and _TRACE_SUFFIXES.intersection(map(str.lower, source.suffixes))
+        and not source.name.lower().endswith(NAMES_OF_PARQUET)
+    ):
         raise FileProblem(f"{path} is not a Parquet file: make one with trajanon extract {path}")
 
     with parquet_of(source, check_schema) as file:

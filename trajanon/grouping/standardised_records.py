@@ -61,9 +61,13 @@ def as_records(X: ArrayLike) -> Floats:
     try:
         table = np.asarray(X)
         records = np.ascontiguousarray(table.real, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"records must be numbers, one row each: {error}") from error
 
+    if isinstance(X, np.ma.MaskedArray):
+        records = np.where(np.ma.getmaskarray(X), np.nan, records)
+    if table.dtype.kind in "mM":  # of dates and spans, a missing one is a number, too
+        records = np.where(np.isnat(table), np.nan, records)
     if np.iscomplexobj(table):
         raise BadInput("records must be real numbers; got complex ones")
     if records.ndim != 2 or records.shape[1] == 0:
@@ -80,7 +84,7 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     """Convert a weight for each column to an array of floats."""
     try:
         numbers = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"`weights` must be {columns} numbers: {error}") from error
 
     in_range = ((numbers >= 0.0) & (numbers <= HEAVIEST)).all() and numbers.any()

@@ -134,19 +134,25 @@ class Ledger:
             digests[begin : begin + len(batch)][is_mark] = self._short_digests(batch[is_mark])
         return digests
 
+    @property
+    def releases_of_one_line_each(self) -> list[int]:
+        """List the releases of which nobody may be on a line of a further one."""
+        return [entry.number for entry in self.entries if entry.note.get("one_line_each")]
+
     def mark_new(
         self,
         digests: Hashes,
-        run: Ints | None,
+        recording: Ints | None,
         person: Ints | None = None,
         *,
         one_line_each: bool = False,
     ) -> tuple[Bools, InLedger]:
         """Mark the trajectories that may be released, (n,), and report why others may not.
 
-        ``digests`` are as `digests_of_marks` makes them; ``run`` and ``person`` are numbers of each
-        trajectory, (n,). Where one window of a run was released, no other one may be. Of a person
-        who is on a line already nothing is new, if that release or this one promises one line each.
+        ``digests`` are as `digests_of_marks` makes them; ``recording`` and ``person`` are numbers
+        of each trajectory, (n,). Where one window of a recording was released, no other one may be.
+        Of a person who is on a line already nothing is new, if that release or this one promises
+        one line each.
         """
         entries = self.entries
         without_people = [entry.number for entry in entries if "one_line_each" not in entry.note]
@@ -156,7 +162,8 @@ class Ledger:
                 "which kept no people, so that `one_line_each` cannot be promised: begin a new "
                 "`ledger`"
             )
-        was_released = _known_with_owner(digests[:, 1:], [entry.hops for entry in entries], run)
+        released_hops = [entry.hops for entry in entries]
+        was_released = _known_with_owner(digests[:, 1:], released_hops, recording)
 
         people_on_one_line = [
             entry.people for entry in entries if one_line_each or entry.note.get("one_line_each")

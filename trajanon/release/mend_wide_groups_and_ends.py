@@ -82,9 +82,10 @@ def mend_labels(
 ) -> tuple[Ints, Mended]:
     """Leave out what is far from its group, and merge groups that begin or end in one place.
 
-    ``points`` are (n, m, 2), in degrees, and ``records`` what the search saw, standardised. Return
-    the group of each trajectory, -1 if left out, and how many groups were mended. ``ends`` is where
-    trajectories begin and end, and at how many places those of a group must; None asks for nothing.
+    ``points`` are (n, m, 2), in degrees, and ``records`` the columns that the search compares, each
+    with a spread of 1 in these trajectories, (n, p). Return the group of each trajectory, -1 if
+    left out, and how many groups were mended. ``ends`` is where trajectories begin and end, and at
+    how many places those of a group must; None asks for nothing.
     """
     people = np.arange(len(labels)) if subjects is None else subjects
     groups = _WideGroups(points, records, labels, k, people)
@@ -118,7 +119,7 @@ class _WideGroups:
         """Begin with groups 0..g-1 as they are."""
         self.labels = labels.copy()  # as they become, (n,): -1 if left out
         self._labels_before = labels
-        self._records = records  # what the search saw, standardised, (n, p)
+        self._records = records  # the columns that the search compares, standardised, (n, p)
         self._k = k
         self._people = people  # number of the person behind each trajectory, (n,)
         self._middles = in_space(points.mean(axis=1))  # metres from the middle of the Earth, (n, 3)

@@ -128,23 +128,22 @@ def matching_report(release: Path) -> Report | None:
     if report is None:
         return None
 
-    rows = 0
-    keys = set[int]()
-    for part_keys, copies, _ in lines_by_part(release):
-        rows += int(copies.sum())
-        keys.update(part_keys.tolist())
-    if rows != report.own_rows.sum() or keys != set(report.line_keys):
+    keys_and_copies = [(keys, copies) for keys, copies, _ in lines_by_part(release)]
+    keys, copies = map(np.concatenate, zip(*keys_and_copies, strict=True))
+    try:
+        lines_of_released(report, keys, copies)
+    except BadInput as error:
         raise BadInput(
             f"{report_path(release)} is the report of another release than {release}: move it away "
             "to judge the file alone, or run trajanon anonymize again"
-        )
+        ) from error
     return report
 
 
 class RowsOnLines(NamedTuple):
     """The originals of a folder, beside their release: a of them, and n that are released."""
 
-    ends: Trajectories  # their first and last points, (a, 2, 2), with times and subjects
+    ends: Trajectories  # their first and last points, (a, 2, 2), with times, subjects and traces
     run: Ints | None  # the run of each, (a,), if they are windows
     released: Bools  # which of them are released, (a,)
     line: Ints  # number of the line of each released one, as `lines_by_part` yields them, (n,)

@@ -13,6 +13,7 @@ from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.report import Chains, Persons
 from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.days_as_records import day_numbers
+from trajanon.trajectories.trajectories import Trajectories
 
 
 class Left(NamedTuple):
@@ -91,12 +92,24 @@ def _incidence(row: Ints, column: Ints) -> csr_array:
     return matrix
 
 
-def drives_left(labels: Ints, run: Ints, subjects: Ints | None, k: int) -> dict[str, Left]:
+def drive_of_each(trajectories: Trajectories) -> Ints | None:
+    """Return the drive of each window, (n,): its run, or its recording where no runs are known.
+
+    None of trips and days, and where neither is known.
+    """
+    if trajectories.tracks is not None:
+        return trajectories.tracks.run
+    return trajectories.trace if trajectories.unit == "trajectory" else None
+
+
+def drives_left(labels: Ints, drive: Ints | None, subjects: Ints | None, k: int) -> dict[str, Left]:
     """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 
-    All three are of trajectories, (n,). A drive is a run, and one subject's where none are known.
+    All three are of trajectories, (n,). A drive is one subject's where none are known.
     """
-    drives = left_on(run, labels, run if subjects is None else subjects, k)
+    if drive is None:
+        return {}
+    drives = left_on(drive, labels, drive if subjects is None else subjects, k)
     return {"drives": drives} if drives.several else {}
 
 
@@ -125,9 +138,7 @@ def drives_and_people_followed(
     line_of_group = renumbered(line_keys(groups.released_lines, groups.released_times))
     line_of_trajectory = line_of_group[groups.partition.labels]
 
-    drives = {}
-    if trajectories.tracks is not None:
-        drives = drives_left(line_of_trajectory, trajectories.tracks.run, subjects, k)
+    drives = drives_left(line_of_trajectory, drive_of_each(trajectories), subjects, k)
     chains = Chains(**counts_of(drives)) if drives else None
     if subjects is None:
         return chains, None

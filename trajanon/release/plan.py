@@ -8,6 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
+from trajanon.common.number_text import UnitName
 from trajanon.common.search_and_release_options import (
     AnonymizeKeywords,
     ReleaseSettings,
@@ -78,8 +79,19 @@ class Plan:
             )
         return number
 
+    def refuse_ends_of(self, unit: UnitName) -> None:
+        """Refuse to promise places at the ends of what is no trip and no day: windows have none."""
+        if unit == "trajectory" and self.release.distinct_ends > ReleaseSettings.distinct_ends:
+            raise BadInput(
+                f"`distinct_ends={self.release.distinct_ends}` is for whole trips and days, which "
+                "trajanon extract makes without `windows`: make these, or leave it out"
+            )
+
     def with_key(self, key: bytes | None = None) -> "Plan":
-        """Use this key, or the holder's, which is made if there is none; as published has none."""
+        """Use this key, the plan's own, or the holder's, which is made if there is none.
+
+        As published has none.
+        """
         if self.release.as_published:
             return self
         return replace(self, key=key or self.key or holders_key(self.key_file))

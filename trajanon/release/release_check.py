@@ -156,7 +156,7 @@ def check(
     >>> [trajanon.check("anonymized.parquet", k).holds for k in (2, 3)]
     [True, False]
     """
-    earlier_releases = against or ()
+    earlier_releases = () if against is None else against
     if isinstance(earlier_releases, str | os.PathLike | Release):
         earlier_releases = [earlier_releases]
 
@@ -225,8 +225,7 @@ def _too_rare(sizes: Ints, k: int) -> list[str]:
 
 def counted_in(source: Source) -> str:
     """Return what subjects are: people, or recordings where the source names nobody."""
-    is_nameless = 0 < source.used <= source.nameless
-    return "recordings" if is_nameless and source.unnamed.subjects > 1 else "people"
+    return "people" if source.share_nameless < 1.0 else "recordings"
 
 
 def check_folders(

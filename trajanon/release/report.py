@@ -293,16 +293,9 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
-    def share_nameless(self) -> float:
-        """Compute the share of the recordings without a name."""
-        # How many were read may not be known; and there may be none.
-        recordings = max(self.source.recordings or 0, self.source.nameless, 1)
-        return self.source.nameless / recordings
-
-    @property
     def knows_people(self) -> bool:
         """Check whether k counts subjects and some recordings have one."""
-        return self.counted == "subjects" and self.share_nameless < 1.0
+        return self.counted == "subjects" and self.source.share_nameless < 1.0
 
     @property
     def one_line_each(self) -> bool:

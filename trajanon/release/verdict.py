@@ -260,7 +260,11 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     """Find whether many lines show a place where all of their people begin or end."""
-    if report.distinct_ends < 2 and report.unit != "trajectory":
+    if report.unit == "trajectory":
+        # Windows begin and end where extraction cut them. Of other lines nobody says where.
+        if report.source.recordings is None:
+            yield Finding("ends_unknown", {"units": UNITS[report.unit]})
+    elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
         yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
     share = report.share_in_one_place
@@ -364,6 +368,6 @@ def _name_the_persons(report: Report) -> Remedy | None:
 def _move_less(report: Report) -> Remedy | None:
     """Return what moves points less: to count the nameless as different, if they are very many."""
     one_nameless = report.knows_people and report.source.unnamed.subjects == 1
-    if one_nameless and report.share_nameless > MANY_NAMELESS:
+    if one_nameless and report.source.share_nameless > MANY_NAMELESS:
         return _remedy(report, "nameless_differ", columns="nameless=different")
     return _smaller_k(report) if report.k > LEAST_K + 1 else None

@@ -92,8 +92,9 @@ def anonymize_parts(
     -------
     dict
         The report of `trajanon.anonymize`. Of several shards, medians and 95 % quantiles are right
-        to 0.2 %; who can be followed from line to line is not computed; and what is known of each
-        row stands in a table beside the report, ``.parts.rows.parquet``.
+        to 0.2 %; ``leave_out`` leaves out the worst groups of each shard; who can be followed from
+        line to line is not computed; and what is known of each row stands in a table beside the
+        report, ``.parts.rows.parquet``.
 
     Raises
     ------

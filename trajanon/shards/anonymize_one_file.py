@@ -165,7 +165,10 @@ def release_of_source(
     trajectories = read()
     person = trajectories.subject
     if plan.release.one_line_each:
-        _check_names(trajectories)
+        _check_names(trajectories, "`one_line_each` with `ledger`")
+    elif releases := open_ledger.releases_of_one_line_each:
+        promise = f"release {releases[0]} of {open_ledger.path}, with one line each,"
+        _check_names(trajectories, promise)
 
     recording_of_row = None if trajectories.tracks is None else trajectories.tracks.recording_of
     digests = open_ledger.digests_of_marks(marks, progress)
@@ -211,16 +214,19 @@ def _why_left_out(in_ledger: InLedger, n: int) -> str:
     return sentence
 
 
-def _check_names(trajectories: Trajectories) -> None:
-    """Refuse recordings without a name, whose persons a ledger cannot keep to one line."""
+def _check_names(trajectories: Trajectories, promise: str) -> None:
+    """Refuse recordings without a name, whose persons a ledger cannot keep to one line.
+
+    ``promise`` is what allows nobody a further line.
+    """
     unknown = len(trajectories)
     if trajectories.subject is not None:
         unknown = trajectories.origin.source.nameless
     if unknown:
         raise BadInput(
-            f"`one_line_each` with `ledger` needs to know who made each trip, and {unknown:,} "
-            "recordings have no name: extract again and name the column of the persons, with "
-            "`columns` subject=NAME, or leave out `ledger`"
+            f"{promise} needs to know who made each trip, and {unknown:,} recordings have no name: "
+            "extract again and name the column of the persons, with "
+            "`columns` subject=NAME, or leave these recordings out"
         )
 
 

@@ -78,6 +78,7 @@ def release_in_shards(
     """
     since = perf_counter()
     refuse_attribution(table.origin.attribution)
+    table.plan.refuse_ends_of(table.origin.unit)
     do_each = partial(each_done, client, progress)
     table = _split(table, states, shards, capacity, do_each)
     # The key, which was just read or made, is part of the request.

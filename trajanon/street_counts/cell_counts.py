@@ -154,8 +154,9 @@ def _hexagons_drawn(cell: Ints) -> tuple[list[str], NDArray[np.object_]]:
     """Return the names of H3's cells, and their polygons."""
     import h3.api.numpy_int as h3
 
-    shapes = [
-        shapely.Polygon([(lon, lat) for lat, lon in h3.cell_to_boundary(number)])
-        for number in cell.astype(np.uint64)
-    ]
+    shapes = []
+    for number in cell.astype(np.uint64):
+        lat, lon = np.transpose(h3.cell_to_boundary(number))
+        # On over the 180th meridian, not back round the Earth.
+        shapes.append(shapely.Polygon(np.column_stack([np.unwrap(lon, period=360.0), lat])))
     return list(map(h3.int_to_str, cell.tolist())), np.array(shapes, dtype=object)

@@ -14,6 +14,7 @@ from trajanon.files.rounding_order_and_keys_of_lines import line_numbers
 from trajanon.release.originals import matching_report
 from trajanon.release.release import Release
 from trajanon.release.release_check import check
+from trajanon.release.release_words import who_is_counted
 from trajanon.release.report import Report
 from trajanon.release.report_files import checked, report_beside
 from trajanon.release.verdict import verdict
@@ -31,9 +32,12 @@ class ReleasedLines:
     clock: Clock | None = None  # None for originals, whose times are not rounded
     attribution: str | None = None
     k: int | None = None  # different people behind each line, at least; None where not known
+    counted: str = "people"  # whom k counts: recordings, if the source names nobody
 
     @classmethod
-    def distinct(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
+    def distinct(
+        cls, release: ReleasedTrajectories, k: int | None = None, counted: str = "people"
+    ) -> "ReleasedLines":
         """Select each line of a release once."""
         line_of_row = line_numbers(release.points, release.times)
         first = np.unique(line_of_row, return_index=True)[1]
@@ -45,6 +49,7 @@ class ReleasedLines:
             clock=clock_of(release),
             attribution=release.attribution,
             k=k,
+            counted=counted,
         )
 
     @property
@@ -101,9 +106,10 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         raise BadInput(f"{name} is not a release to count on: {problems[0]}")
 
     # Only the holder's report says whether k is of people.
-    k = report.k if report is not None and report.counted == "subjects" else None
     rows = release.trajectories if isinstance(release, Release) else read_release(release)
-    return ReleasedLines.distinct(rows, k)
+    if report is None or report.counted != "subjects":
+        return ReleasedLines.distinct(rows)
+    return ReleasedLines.distinct(rows, report.k, who_is_counted(report))
 
 
 def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:

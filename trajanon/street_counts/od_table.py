@@ -21,6 +21,7 @@ from trajanon.street_counts.rounded_counts import counts_of, passages, table_of_
 from trajanon.trajectories.geodesy import cell_middles, cells
 
 _NAME_COLUMNS = ("zone", "id", "name")
+_COARSEST = 1_000_000.0  # metres; far wider cells reach beyond the poles
 _POLYGON_TYPES = (3, 6)  # of shapely: polygons, and several of them
 
 
@@ -96,15 +97,20 @@ def zone_flows(
     counts = counts_of(passed, lines)
 
     flows = counts.table[["from", "to"]].to_numpy()
-    arrows = shapely.linestrings(ends.middles[flows][:, :, ::-1]) if len(flows) else []
+    lat, lon = np.moveaxis(ends.middles[flows], -1, 0)
+    # The shorter way, also over the 180th meridian.
+    lon = np.unwrap(lon, period=360.0, axis=1)
+    arrows = shapely.linestrings(np.stack([lon, lat], axis=-1)) if len(flows) else []
     names = {"from_zone": ends.names[flows[:, 0]], "to_zone": ends.names[flows[:, 1]]}
     return table_of_counts(pd.DataFrame(names), arrows, counts, lines, parts)
 
 
 def _ends_in_cells(points: Floats, metres: float) -> _ZonesOfEnds:
     """Find the square cells of the ends of lines, (n, 2, 2): both, latitude and longitude."""
-    if not 1.0 <= metres < np.inf:
-        raise BadInput(f"a cell must be at least 1 metre wide (got {metres:g})")
+    if not 1.0 <= metres <= _COARSEST:
+        raise BadInput(
+            f"a cell must be at least 1 metre wide, and at most {_COARSEST:,.0f} (got {metres:g})"
+        )
 
     number, zone = np.unique(cells(points, metres), return_inverse=True)
     middles = cell_middles(number, metres)

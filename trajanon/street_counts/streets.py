@@ -113,6 +113,8 @@ def count_on_streets(
     tables = list[pd.DataFrame]()
     trips_counted = 0
     hops_on_roads = 0.0  # steps of lines from point to point, times their trips
+    # Rounded times say by all lines together how long each takes.
+    seconds_of_lines = np.full(n, np.nan) if lines.clock is None else lines.seconds
 
     for begin in range(0, n, _LINES_PER_SEARCH):
         progress("Following lines on roads", begin, n)
@@ -130,7 +132,9 @@ def count_on_streets(
 
         # Metres and seconds of all trips with times together, also of those that go too short a way
         # to count.
-        seconds = _seconds_on_streets(batch, ways)
+        seconds = _seconds_on_streets(
+            batch, seconds_of_lines[begin : begin + _LINES_PER_SEARCH], ways
+        )
         metres = np.where(np.isnan(seconds), 0.0, ways.metres)
         driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * metres})
         driven["seconds"] = trips * seconds
@@ -143,8 +147,13 @@ def count_on_streets(
     return Counts(table, trips_counted, hops_on_roads / max(hops, 1.0))
 
 
-def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
-    """Compute how many seconds lines take for each street that they enter, as `ways` lists them."""
+def _seconds_on_streets(
+    lines: ReleasedLines, seconds_of_lines: Floats, ways: StreetsTaken
+) -> Floats:
+    """Compute how many seconds lines take for each street that they enter, as `ways` lists them.
+
+    Where times are rounded, ``seconds_of_lines``, (n,), is how long each line takes.
+    """
     if lines.clock is None:
         left = times_at(lines.times, ways.line, ways.left)
         return left - times_at(lines.times, ways.line, ways.entered)
@@ -154,7 +163,7 @@ def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
     n, m = lines.points.shape[:2]
     share_on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
-    seconds_a_metre = lines.seconds * share_on_roads / metres
+    seconds_a_metre = seconds_of_lines * share_on_roads / metres
     return np.asarray(seconds_a_metre[ways.line] * ways.metres)
 
 
@@ -176,7 +185,8 @@ def _osm_columns_and_shapes(
         step = -1 if backward else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
-        shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
+        lon = np.unwrap(network.lon[nodes], period=360.0)  # on over the 180th meridian
+        shapes.append(shapely.LineString(np.stack([lon, network.lat[nodes]], 1)))
 
     columns = {
         "osm_way": ways,

@@ -164,5 +164,7 @@ def losses(values: Floats, written: Floats, weights: Floats | None = None) -> Lo
     away = (filled - values) / np.where(columns.sd > 0.0, columns.sd, np.inf)
 
     weight = np.ones(len(values)) if weights is None else weights / weights.mean()
-    sse = weight @ np.nan_to_num(away) ** 2
-    return Losses(sse, weight @ columns.standardised**2, away, weight)
+    # By einsum, in a fixed order, which a library of matrices does not keep.
+    sse = np.einsum("i,ij->j", weight, np.nan_to_num(away) ** 2)
+    sst = np.einsum("i,ij->j", weight, columns.standardised**2)
+    return Losses(sse, sst, away, weight)

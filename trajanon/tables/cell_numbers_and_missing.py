@@ -22,7 +22,7 @@ _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "<na>", "nat"))
 _NUMBER = re.compile(
     r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?)\s*", re.IGNORECASE | re.ASCII
 )
-_COMMA = re.compile(r"(\s*[-+]?\d+),(\d+(?:[eE][-+]?\d+)?\s*)")  # 1,25
+DECIMAL_COMMA = re.compile(r"(\s*[-+]?\d+),(\d+(?:[eE][-+]?\d+)?\s*)")  # 1,25
 _POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")  # 1.25
 _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*")  # 1.250: 1250, or three decimals
 
@@ -102,7 +102,7 @@ def _with_points(cells: Cells, separator: str | None) -> tuple[Cells, bool, str]
     if with_comma:
         cells = cells.copy()
         for place, cell in enumerate(cells):
-            if isinstance(cell, str) and _COMMA.fullmatch(cell):
+            if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
                 cells[place] = cell.replace(",", ".")
         # Beside decimal commas a point may be a decimal one, too, or separate thousands.
         doubt = next((text.strip() for text in with_point if _POINT.fullmatch(text)), "")
@@ -131,7 +131,10 @@ def _float(cell: object) -> float:
         return float(cell) if _NUMBER.fullmatch(cell) else np.nan
     if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal | np.number):
         return np.nan
-    return float(cell)
+    try:
+        return float(cell)
+    except (OverflowError, ValueError):  # larger than any float, or a NaN that may not be read
+        return np.inf
 
 
 def _most_decimals(texts: Iterable[str]) -> int | None:
@@ -143,7 +146,9 @@ def _most_decimals(texts: Iterable[str]) -> int | None:
         if len(text) > _EXACT_DIGITS or "e" in text or "E" in text:
             written = f"{Decimal(text):f}"
             digits = re.sub(r"\D", "", written).lstrip("0")
-            if len(digits) > _EXACT_DIGITS:
+            # A whole number, such as that of a card, has no decimals, however long it is.
+            is_whole = text.strip().lstrip("+-").isdigit()
+            if len(digits) > _EXACT_DIGITS and not is_whole:
                 return None
         decimals = max(decimals, len(written.strip().partition(".")[2]))
     return decimals if decimals <= _EXACT_DIGITS else None
@@ -179,5 +184,6 @@ def plain_numbers(cells: Cells, values: Floats, numbers: Numbers) -> Cells:
 
 def whole_or_float(values: Floats, numbers: Numbers) -> Cells:
     """Return numbers as whole ones where their source has no decimals and none is missing."""
-    is_whole = numbers.decimals == 0 and not np.isnan(values).any()
+    fits = np.abs(values) < 2.0**63  # which NaN does not
+    is_whole = numbers.decimals == 0 and fits.all()
     return np.rint(values).astype(np.int64) if is_whole else values

@@ -31,7 +31,7 @@ class Combinations(NamedTuple):
 def combinations_of(columns: Sequence[Cells], separator: str | None = None) -> Combinations:
     """Number the rows of columns by their values, as these are written."""
     number_of_row: dict[tuple[str | None, ...], int] = {}
-    rows = zip(*(_texts(cells, separator) for cells in columns), strict=True)
+    rows = zip(*(texts_as_written(cells, separator) for cells in columns), strict=True)
     of_row = numbers_by_appearance(rows, number_of_row)
 
     codes = np.empty((len(number_of_row), len(columns)), dtype=np.int64)
@@ -41,7 +41,7 @@ def combinations_of(columns: Sequence[Cells], separator: str | None = None) -> C
     return Combinations(of_row, codes)
 
 
-def _texts(cells: Cells, separator: str | None) -> list[str | None]:
+def texts_as_written(cells: Cells, separator: str | None) -> list[str | None]:
     """Return the cells of a column as they are written; None where one is missing."""
     values = cells.tolist()
     texts: list[str | None] = list(map(str, values))

@@ -22,7 +22,7 @@ from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.tables.averages import Losses, averages_of, columns_of, losses, units_of
 from trajanon.tables.missing_values import shared_squares
-from trajanon.tables.table_columns import Roles, read_table_columns
+from trajanon.tables.table_columns import Roles, read_table_columns, refuse_texts
 from trajanon.tables.table_groups import Search, Stratum, grouped, importance_within, strata_of
 
 _LOG = logging.getLogger(__name__)
@@ -68,6 +68,7 @@ def bound_table(
     """
     k = check_k(k)
     Settings(effort=effort, seed=seed)  # refuses them before the table is read
+    refuse_texts(columns=columns, strata=strata)
     roles = Roles(columns=columns, strata=strata, survey_weight=survey_weight)
     read = read_table_columns(path, roles, missing)
     records = read.records
@@ -212,6 +213,6 @@ def distance_bound(
 
             # No mean lies further below this one than what is left, of the lightest others.
             bound = mean + np.minimum(rest, 0.0) / (weights[block_rows] + lightest)
-            mean += rest / (chosen @ weights + weights[block_rows])
-        total += 0.5 * float(weights[block_rows] @ bound)
+            mean += rest / (np.where(chosen, weights, 0.0).sum(axis=1) + weights[block_rows])
+        total += 0.5 * float((weights[block_rows] * bound).sum())
     return total * (1.0 - 2.0**-40)  # lowered a little, for the rounding of the sums

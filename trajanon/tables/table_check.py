@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from trajanon.common.arrays import DataFrame
+from trajanon.common.arrays import DataFrame, numbers_by_appearance
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.l_diversity_and_suda import (
@@ -15,8 +15,8 @@ from trajanon.tables.l_diversity_and_suda import (
     diversity,
     special_uniques,
 )
-from trajanon.tables.occurrences import combinations_of, occurrences
-from trajanon.tables.table_columns import ALL
+from trajanon.tables.occurrences import combinations_of, occurrences, texts_as_written
+from trajanon.tables.table_columns import ALL, refuse_texts
 from trajanon.tables.table_files import Table, read_table
 from trajanon.trajectories.subjects import numbered
 
@@ -128,8 +128,7 @@ def check_table(
     1
     """
     k = check_k(k)
-    if isinstance(sensitive, str):
-        raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
+    refuse_texts(columns=columns, sensitive=sensitive)
     table = read_table(path)
     not_looked_at = [*sensitive, *([] if subject is None else [subject])]
     chosen = _columns_to_look_at(table, columns, not_looked_at)
@@ -159,7 +158,10 @@ def check_table(
         rare=int((occurs < k)[combinations.of_row].sum()),
         uniques=special_uniques(pd.DataFrame({n: table.columns[n] for n in chosen}).astype(str)),
         diversity={
-            name: diversity(combinations.of_row, table.columns[name].astype(str))
+            name: diversity(
+                combinations.of_row,
+                numbers_by_appearance(texts_as_written(table.columns[name], table.separator), {}),
+            )
             for name in sensitive
         },
     )

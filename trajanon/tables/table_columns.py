@@ -41,7 +41,7 @@ _DATE = re.compile(r"(19|20|21(?=00))\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _MISSING_CODE = re.compile(r"-?9{1,7}|-7{1,4}|-8{1,4}|-1")
 """Numbers that statistical programs write for a missing value."""
 
-_OTHER_VALUES = 3  # different values at least, for one beside them to be far from all
+_OTHER_VALUES = 3  # different values at least, for codes beside them to be far from all
 _SHARE_OF_DATES = 0.9  # of a column's values, above which it holds dates
 _VALUES_OF_CODE = 12  # different values that a code may have
 _ROWS_OF_VALUE = 10  # on average at least, for values to be codes
@@ -119,6 +119,13 @@ class AveragesUnclear(BadInput):
         words = [f"{name}={names!r}" for name, names in self.proposal.items() if names]
         such = f", such as {', '.join(words)}" if measures else ""
         return printable(f"{self.problem}; name the columns to average in `columns`{such}")
+
+
+def refuse_texts(**options: object) -> None:
+    """Refuse a text in place of a list of names: it would be taken for one name a letter."""
+    for option, names in options.items():
+        if isinstance(names, str):
+            raise BadInput(f"{option} must be a list of names (got {names!r})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +214,7 @@ def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
         if re.search(form, words):
             return Doubt(name, kind)
 
-    values = numbers.values[~np.isnan(numbers.values)]
+    values = numbers.values[np.isfinite(numbers.values)]
     if doubts := code_doubts(name, values):
         return doubts[0]
     if numbers.decimals != 0 or len(values) < _ROWS_TO_JUDGE:
@@ -231,7 +238,7 @@ def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
 def code_doubts(name: str, values: Floats) -> list[Doubt]:
     """Find out whether a column holds dates; else find codes for missing values in it."""
     different, counts = np.unique(values, return_counts=True)
-    if len(different) < 2 or not np.isfinite(different).all():
+    if len(different) < 2:
         return []
 
     # Each value as a text if it is whole, and else an empty one, which is neither date nor code.
@@ -241,20 +248,24 @@ def code_doubts(name: str, values: Floats) -> list[Doubt]:
     if dates > _SHARE_OF_DATES * len(values):
         return [Doubt(name, "date", texts[int(is_date.argmax())], dates, len(values))]
 
-    # Only the least and the greatest value can be such a code, if it is far from all others: below
-    # 0 where no other is, or as far above the next as the others are wide. So a least value that is
-    # not negative never is.
-    codes: list[Doubt] = []
-    for place, others in ((0, different[1:]), (-1, different[:-1])):
-        if len(others) < _OTHER_VALUES:
-            continue
-        value = float(different[place])
-        low = float(others[0])
-        high = float(others[-1])
-        is_far = low >= 0.0 if value < 0.0 else value - high >= high - low
-        if is_far and _MISSING_CODE.fullmatch(texts[place]):
-            codes.append(Doubt(name, "missing", texts[place], int(counts[place]), len(values)))
-    return codes
+    # Codes are far from all other values, first..end - 1: they are all that is below 0, or each is
+    # as far above the next one as the others are wide. So a least value of 0 or more never is one.
+    is_code = [_MISSING_CODE.fullmatch(text) is not None for text in texts]
+    first = int((different < 0.0).sum())
+    if not all(is_code[:first]):
+        first = 0
+    end = len(different)
+    while is_code[end - 1] and end - first > _OTHER_VALUES:
+        low, high, highest = different[[first, end - 2, end - 1]]
+        if highest - high < high - low:
+            break
+        end -= 1
+    if end - first < _OTHER_VALUES:
+        return []
+    return [
+        Doubt(name, "missing", texts[place], int(counts[place]), len(values))
+        for place in (*range(first), *range(end, len(different)))
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -315,9 +326,10 @@ def read_table_columns(
         sentence = f"Left out, as they hold no numbers: {listed(left_out)}. `keep` keeps columns."
         notices.append(LeftOutWarning(sentence, "columns without numbers"))
 
+    _refuse_other_weights(table, roles.survey_weight)
     rows, lacking = _complete_rows(table, averaged, roles, missing)
     notices += lacking
-    _refuse_other_cells(table, averaged, rows, roles.survey_weight)
+    _refuse_other_cells(table, averaged, rows)
     for name in averaged:
         values = table.numbers(name).values[rows]
         doubts = code_doubts(name, values[~np.isnan(values)])
@@ -353,11 +365,9 @@ def _complete_rows(
     of_rows = f"{incomplete.sum():,} of the {number_of(table.rows, 'row')} of {table.name}"
     sentence = f"values are missing in {of_rows} ({columns})"
     if incomplete.all() or (missing != "drop" and incomplete.any()):
+        drop = "" if incomplete.all() else "leave these rows out with `missing='drop'`, "
         average = "" if keeps else "average what there is with `missing=keep`, "
-        raise BadInput(
-            f"{sentence}; fill them in, leave these rows out with `missing='drop'`, {average}or "
-            "choose other `columns`"
-        )
+        raise BadInput(f"{sentence}; fill them in, {drop}{average}or choose other `columns`")
     if keeps:
         for name, gaps in missing_in_averaged.items():
             if gaps.all():
@@ -374,10 +384,8 @@ def _complete_rows(
     return ~incomplete, [LeftOutWarning(f"Rows are dropped: {sentence}.", "incomplete rows")]
 
 
-def _refuse_other_cells(
-    table: Table, averaged: list[str], rows: Bools, survey_weight: str | None
-) -> None:
-    """Refuse cells that are no finite numbers, or may be several; and weights that are none."""
+def _refuse_other_cells(table: Table, averaged: list[str], rows: Bools) -> None:
+    """Refuse cells that are no finite numbers, or may be several."""
     for name in averaged:
         numbers = table.numbers(name)
         if numbers.doubt:
@@ -391,14 +399,21 @@ def _refuse_other_cells(
                 "is not a finite number; correct it, drop the row, or choose other `columns`"
             )
 
-    if survey_weight is not None:
-        numbers = table.numbers(survey_weight)
-        wrong = numbers.wrong | (numbers.values <= 0.0)
-        if numbers.doubt or wrong.any():
-            raise BadInput(
-                f"column {survey_weight!r} of `survey_weight` holds "
-                f"{_first_cell(table, survey_weight, wrong)}; a survey weight is a number above 0"
-            )
+
+def _refuse_other_weights(table: Table, survey_weight: str | None) -> None:
+    """Refuse a column of weights with cells that are none, or may be several."""
+    if survey_weight is None:
+        return
+    numbers = table.numbers(survey_weight)
+    wrong = numbers.wrong | (numbers.values <= 0.0)
+    holds = f"{numbers.doubt!r}, which may be several numbers"
+    if wrong.any():
+        holds = _first_cell(table, survey_weight, wrong)
+    if numbers.doubt or wrong.any():
+        raise BadInput(
+            f"column {survey_weight!r} of `survey_weight` holds {holds}; a survey weight is a "
+            "number above 0"
+        )
 
 
 def _first_cell(table: Table, name: str, marked: Bools) -> str:

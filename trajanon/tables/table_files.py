@@ -23,7 +23,13 @@ from trajanon.common.json_toml_and_regular_files import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import fetched, is_url
 from trajanon.common.text_encoding import encoding_problem, seems_utf16
-from trajanon.tables.cell_numbers_and_missing import Cells, Numbers, is_missing, read_numbers
+from trajanon.tables.cell_numbers_and_missing import (
+    DECIMAL_COMMA,
+    Cells,
+    Numbers,
+    is_missing,
+    read_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +87,13 @@ def check_table_format(path: Path) -> None:
         raise BadInput(f"{path} does not end like a table; choose one of {', '.join(FORMATS)}")
 
 
-def read_table(source: str | os.PathLike[str] | DataFrame) -> Table:
-    """Read a table; of a data frame, what its index names are columns like the others."""
+def read_table(
+    source: str | os.PathLike[str] | DataFrame, names: Sequence[str] | None = None
+) -> Table:
+    """Read a table; of a data frame, what its index names are columns like the others.
+
+    With ``names``, CSV is known to have a header, of just these names.
+    """
     if isinstance(source, str) and is_url(source):
         check_table_format(Path(source))
         with fetched(source) as copy:
@@ -102,18 +113,30 @@ def read_table(source: str | os.PathLike[str] | DataFrame) -> Table:
         raise FileProblem(f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}")
     if path.is_dir():
         raise FileProblem(f"{path} is a folder; name a file")
-    return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
+    is_parquet = path.suffix.lower() == ".parquet"
+    return _read_parquet(path) if is_parquet else _read_csv(path, names)
 
 
 def _read_parquet(path: Path) -> Table:
     """Read a table from Parquet; refuse trajectories."""
+    import pyarrow as pa  # tables of CSV do not wait for it
+
     from trajanon.files import arrow
 
     with arrow.parquet(path) as file:
         read = file.read()
     if b"geo" in (read.schema.metadata or {}):
         raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
-    return _of_frame(arrow.frame(read, path), str(path))
+
+    # As floats, which have room for gaps, long whole numbers lose digits: two could become one. So
+    # they get types of pandas that have gaps, such as Int64 for int64.
+    frame = arrow.frame(read, path, integer_object_nulls=True)
+    with_gaps = {
+        field.name: str(field.type).replace("int", "Int").replace("u", "U")
+        for field in read.schema
+        if pa.types.is_integer(field.type) and frame[field.name].dtype == np.object_
+    }
+    return _of_frame(frame.astype(with_gaps), str(path))
 
 
 def _of_frame(frame: pd.DataFrame, name: str) -> Table:
@@ -128,7 +151,7 @@ def _of_frame(frame: pd.DataFrame, name: str) -> Table:
     return Table(name, columns, frame=frame)
 
 
-def _read_csv(path: Path) -> Table:
+def _read_csv(path: Path, known_names: Sequence[str] | None) -> Table:
     """Read the cells of CSV as texts."""
     try:
         rows, separator = _rows_of_csv(path)
@@ -137,14 +160,20 @@ def _read_csv(path: Path) -> Table:
     except UnicodeDecodeError as error:
         reason = encoding_problem(error.object)
         raise FileProblem(f"cannot read {path} as a table: it {reason}") from error
+    except FileProblem:
+        raise
+    except OSError as error:
+        raise FileProblem(f"cannot read {path}: {error.strerror}; name another file") from error
 
-    names = [name.strip() for name in rows[0]]
+    names = known_names or [name.strip() for name in rows[0]]
     columns = [np.array(cells, dtype=object)[1:] for cells in zip(*rows, strict=True)]
-    if (value := _value_in_header(names, columns)) is not None:
+    value = None if known_names else _value_in_header(names, columns)
+    if value is not None:
         raise BadInput(
             f"{path} has no line with the names of its columns, because its first line holds "
             f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if "
-            "these are names, begin each with a letter, such as y2019"
+            "these are names, begin each with a letter, such as y2019, and write none like a value "
+            "below it"
         )
     _check_names(names, len(rows) - 1, str(path))
     return Table(str(path), dict(zip(names, columns, strict=True)), separator)
@@ -165,6 +194,12 @@ def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
             second = next(filter(str.strip, file), "").rstrip("\r\n")
             separator = separator_of(first, second)
             file.seek(0)
+            # A single column has no separator; its decimal commas separate nothing, either.
+            if separator not in first:
+                with_comma = [line for line in file if "," in line]
+                file.seek(0)
+                if with_comma and all(map(DECIMAL_COMMA.fullmatch, with_comma)):
+                    separator = "\t"
 
         reader = csv.reader(file, delimiter=separator, strict=True)
         for row in reader:

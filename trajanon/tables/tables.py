@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import DataFrame, Floats, Ints, renumbered
+from trajanon.common.csv_separators import SEPARATORS
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.parameters_of_single_methods import (
     MicroaggregateKeywords,
@@ -32,7 +34,7 @@ from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averages import averages_of, units_of
 from trajanon.tables.cell_numbers_and_missing import number_texts, plain_numbers, whole_or_float
 from trajanon.tables.occurrences import combinations_of, occurrences
-from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns
+from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns, refuse_texts
 from trajanon.tables.table_files import listed, read_table
 from trajanon.tables.table_groups import Search, grouped, strata_of
 from trajanon.tables.table_report import MicroaggregatedColumns
@@ -114,24 +116,41 @@ class MicroaggregatedTable:
         means = self._means[name]
         if frame is None:
             return whole_or_float(means, numbers)
-        if any(isinstance(cell, Decimal) for cell in self._source.cells(name)):
-            texts = number_texts(means, numbers)
-            return np.array([Decimal(text) if text else None for text in texts], dtype=object)
 
-        # A column of objects may hold numbers as well; their means are floats.
+        # Decimals, and whole numbers with gaps, are objects.
         dtype = frame[name].dtype
-        is_numeric = pd.api.types.is_numeric_dtype(dtype)
-        return pd.Series(means).astype(dtype).array if is_numeric else means
+        kinds = {*map(type, self._source.cells(name))} - {type(None)}
+        kind = Decimal if Decimal in kinds else int
+        if kind is Decimal or (dtype.kind == "O" and kinds == {int}):
+            texts = number_texts(means, numbers)
+            return np.array([kind(text) if text else None for text in texts], dtype=object)
+
+        # A column of objects may hold other numbers as well; their means are floats.
+        if not pd.api.types.is_numeric_dtype(dtype):
+            return means
+        if dtype.kind in "iu":
+            # As a float, the largest number of 64 bits is one too large.
+            beyond_all = 2.0**63 if dtype.kind == "i" else 2.0**64
+            means = np.minimum(means, np.nextafter(beyond_all, 0.0))
+        return pd.Series(means).astype(dtype).array
 
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     """Write the table as a draft, which the caller moves into place, and check k in it."""
     source = result._source
     separator = source.table.separator
+    names = [*result._written, *result._group_column]
+    kept = (str(cell) for name in source.kept for cell in source.cells(name))
+    # Python quotes no lone carriage return before 3.13, and whoever reads it takes the row as over.
+    # What separates the cells of other tables must not seem to do so in the header of this one.
+    has_returns = any("\r" in text for text in chain(names, kept))
+    others = {*SEPARATORS} - {separator or ","}
+    has_separators = any(others & {*name} for name in names)
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if has_returns or has_separators else csv.QUOTE_MINIMAL
     if draft.suffix.lower() == ".parquet":
         result.table.to_parquet(draft, index=False)
     elif separator is None:
-        result.table.to_csv(draft, index=False)
+        result.table.to_csv(draft, index=False, quoting=quoting)
     else:
         # The cells of each column as texts: kept ones as they were read, means in their form.
         texts = {name: source.cells(name).tolist() for name in result._written}
@@ -139,13 +158,13 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
             texts[name] = number_texts(means, source.table.numbers(name))
         texts |= {name: numbers.tolist() for name, numbers in result._group_column.items()}
         with draft.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n", quoting=quoting)
             writer.writerow(texts)
             writer.writerows(zip(*texts.values(), strict=True))
 
     # The file is read back, as a format may write equal values in different ways: what breaks the
     # promise shall reach nobody.
-    written = read_table(draft)
+    written = read_table(draft, names)
     columns = [written.columns[name] for name in result.report["columns"]]
     rarest = occurrences(combinations_of(columns, written.separator)).min()
     if rarest < result.report["k"]:
@@ -254,7 +273,7 @@ def microaggregate_table(
     # What is wrong is refused before the table is read, which may take long.
     k = check_k(k)
     settings_from(options, MicroaggregateSettings)
-    _refuse_texts(columns=columns, keep=keep)
+    refuse_texts(columns=columns, keep=keep)
     if subject is None:
         _refuse_without_subject(per_subject=per_subject, group_column=group_column)
 
@@ -290,13 +309,6 @@ def microaggregate_table(
     means = dict(zip(read.averaged, averages.written.T, strict=True))
     group_numbers = _group_column(group_column, read, person)
     return MicroaggregatedTable(report, read, means, path, group_numbers)
-
-
-def _refuse_texts(**options: object) -> None:
-    """Refuse a text in place of a list of names: it would be taken for one name a letter."""
-    for option, names in options.items():
-        if isinstance(names, str):
-            raise BadInput(f"{option} must be a list of names (got {names!r})")
 
 
 def _refuse_without_subject(**options: object) -> None:

@@ -144,7 +144,7 @@ def zone_of(places: Floats) -> str:
 
 
 def departure_days(trajectories: Trajectories) -> Ints | None:
-    """Number the local days of departures, (n,), one each where unknown; None where all are."""
+    """Number the local days of departures, (n,), one each where unknown; None without times."""
     if trajectories.times is None:
         return None
     departures = trajectories.times[:, 0]

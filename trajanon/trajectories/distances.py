@@ -142,7 +142,10 @@ def distances_to_lines(
 
 
 def until_rest(points: Floats) -> Bools:
-    """Mark the points of days, (n, m, 2), that come before the last stay or begin it: (n, m)."""
+    """Mark the points, (n, m, 2), that come before the stay at the end or begin it: (n, m).
+
+    A day stays behind its last trip; of a trajectory that goes nowhere, the first point is marked.
+    """
     is_last_place = (points[:, :-1] == points[:, -1:]).all(axis=2)
     # A point rests if it and all after it are at the last place.
     rests = np.logical_and.accumulate(is_last_place[:, ::-1], axis=1)[:, ::-1]

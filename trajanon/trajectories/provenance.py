@@ -47,6 +47,14 @@ class Source(Struct, frozen=True, kw_only=True):
         count_as = self.nameless_count_as
         return Nameless(self.nameless, self.nameless if count_as is None else count_as)
 
+    @property
+    def share_nameless(self) -> float:
+        """Compute the share of the recordings that were read without a name; 1 if nobody has one.
+
+        How many were read may not be known; and there may be none.
+        """
+        return self.nameless / max(self.recordings or 0, self.nameless, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:

@@ -13,7 +13,7 @@ from trajanon.evaluation.attacks.end_or_hour import NEAR_END, departures_told, e
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.holdout_and_membership import hold_out
 from trajanon.release.report_files import checked
-from trajanon.trajectories.clock_and_time_zones import DAY
+from trajanon.trajectories.clock_and_time_zones import DAY, HOUR
 from trajanon.trajectories.distances import displacement
 
 
@@ -86,3 +86,14 @@ def test_the_hour_is_asked_for_where_times_are_released() -> None:
     assert trajanon.evaluate(some, without).account["inferred"][0]["told"] == pytest.approx(
         np.mean(ends_told(some.points, np.unique(without.trajectories.points, axis=0))[0])
     )
+
+
+def test_lines_without_times_are_passed_over() -> None:
+    """The adversary takes the nearest line that shows an hour."""
+    points = np.array([[[40.0, -3.0], [40.0, -2.99]]])
+    lines = np.concatenate([points, points + 0.001, points + 0.01])
+    hour = np.array([10 * HOUR])
+    departures = np.array([np.nan, 10 * HOUR, 15 * HOUR])
+    by_line, by_guess = departures_told(points, lines, hour, departures, DAY)
+    assert by_line.tolist() == [True]
+    assert by_guess.tolist() == [True]

@@ -191,3 +191,13 @@ def test_the_suite_asks_for_hours_where_there_are_some(city: Published) -> None:
     assert told >= {"2 known points", "2 known points and their hours"}
     without = [one.name for one in attacks(replace(city, times=None))]
     assert not [name for name in without if "hours" in name]
+
+
+def test_the_hours_of_a_line_without_times_do_not_rule_it_out() -> None:
+    city = one_way(0.0, 5.0 * HOUR, 10.0 * HOUR)
+    assert city.times is not None
+    line_times = city.times.copy()
+    line_times[1] = np.nan
+    found = known_points(replace(city, line_times=line_times), time_tolerance=HOUR)
+    # Somebody who was there at another hour may also be on the second line.
+    assert found.rates.tolist() == [0.5, 1.0, 0.5]

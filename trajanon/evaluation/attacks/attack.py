@@ -130,8 +130,8 @@ class Guessed:
     targets: int  # tried
     off: Mapping[str, Errors]  # of the guesses, by way of guessing; in metres or seconds
     line: Errors  # from the hidden trajectory to the line itself
-    share: Estimate  # of the line's error that the best way leaves, of the medians
-    mean_share: Estimate  # the same of the means
+    share: Estimate  # of the line's error that the way with the least median leaves, of medians
+    mean_share: Estimate  # that the way with the least mean leaves, of means
     timed: bool = False  # whether errors are seconds
 
     @classmethod
@@ -139,9 +139,12 @@ class Guessed:
         cls, knows: str, errors: Mapping[str, Floats], line_errors: Floats, *, timed: bool = False
     ) -> "Guessed":
         """Sum up the errors of each target, (t,), by way of guessing, and those of its line."""
-        best = errors[min(errors, key=lambda way: float(median(errors[way])))]
 
         def share_left(figure: Callable[[Floats], Floats]) -> Estimate:
+            # A few guesses that are far off decide a mean, and not a median: the way that is best
+            # by one need not be best by the other.
+            best = min(errors.values(), key=lambda of_way: float(figure(of_way)))
+
             def share(guess: Floats, line: Floats) -> Floats:
                 return np.asarray(figure(guess) / (figure(line) + _LEAST_ERROR))
 
@@ -159,7 +162,7 @@ class Guessed:
 
     @property
     def best(self) -> Errors:
-        """Return the errors of the best way to guess."""
+        """Return the errors of the way to guess with the least median."""
         return min(self.off.values(), key=lambda errors: errors.median.value)
 
     @property

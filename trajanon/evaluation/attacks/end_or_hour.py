@@ -77,9 +77,12 @@ def departures_told(
 
     And those that depart within an hour of the best departure to guess for all: that within an hour
     of which most lines depart. Both marks are (n,). Departures, (n,) and (g,), are seconds of a
-    clock that restarts after a cycle, which is infinite if it never does.
+    clock that restarts after a cycle, which is infinite if it never does. Lines without times, NaN,
+    are passed over.
     """
-    _, line = nearest_line(points, lines)
+    is_timed = np.isfinite(line_departures)
+    line_departures = line_departures[is_timed]
+    _, line = nearest_line(points, lines[is_timed])
 
     possible = np.unique(line_departures)
     in_order = np.sort(line_departures)

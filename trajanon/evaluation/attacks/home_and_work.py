@@ -11,7 +11,7 @@ from trajanon.evaluation.attacks.published_lines import Published
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
 
-_ENDS_OF_A_PLACE = 3  # of the trips of a person, at least
+_ENDS_OF_A_PLACE = 3  # starts and ends of trips of a person, at least: a round trip has two
 _METRES_APART = 1e9  # between two people, or between ends that do not count together
 
 
@@ -19,7 +19,7 @@ _METRES_APART = 1e9  # between two people, or between ends that do not count tog
 class Place:
     """How many people have a place where most of their lines begin or end, too."""
 
-    people: int  # with a place where three of their trips begin or end
+    people: int  # with a place where three or more starts and ends of their trips lie
     found: int  # of these, with most ends of their lines there
     guess: int  # of these, with the place where most of all lines begin or end
 

@@ -48,8 +48,10 @@ class Published:
     k: int  # the group size promised
     subjects: Ints | None = None  # of each original, (n,); None: each has a subject of its own
     against: str = "release"  # what is attacked; or ``originals``
-    times: Floats | None = None  # of the originals: seconds of the release's clock, (n, p)
-    line_times: Floats | None = None  # of the lines, (g, p); None: no times are published
+    # Of the originals: seconds of the release's clock, (n, p), NaN of one without times.
+    times: Floats | None = None
+    # Of the lines, (g, p), NaN of one without times; None: no times are published.
+    line_times: Floats | None = None
     cycle: float = np.inf  # seconds after which the release's clock restarts; infinite: never
     unit: str = "trajectory"  # what an original is called
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have

@@ -105,7 +105,8 @@ def _passing_lines(
             seconds %= published.cycle
             seconds = np.minimum(seconds, published.cycle - seconds)
 
-        in_time = seconds <= time_tolerance
+        # The hours of a line without times are not known, and do not rule it out.
+        in_time = ~(seconds > time_tolerance)
         point = point[in_time]
         line_point = line_point[in_time]
         metres = metres[in_time]
