@@ -8,7 +8,7 @@ import pandas as pd
 import shapely
 
 from trajanon.common.arrays import DataFrame
-from trajanon.common.columns_read import columns_read
+from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import (
     BadInput,
     ColumnsUnclear,
@@ -18,7 +18,7 @@ from trajanon.common.errors import (
     warn,
 )
 from trajanon.extract.options_and_defaults import Rules, refuse_other_columns
-from trajanon.extract.sources.column_role_names import known_as
+from trajanon.extract.sources.column_role_names import ONE_A_FILE, known_as
 from trajanon.extract.sources.csv_and_parquet import system_of, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
@@ -51,8 +51,9 @@ def from_frame(
     """Read the traces of a GeoDataFrame of points or lines, or of a data frame of points.
 
     Points of one subject and one id are one trace, in the order of their times; without times, of
-    the rows. A DatetimeIndex is their time. A line is a trace, and so is each part of a
-    MultiLineString; a list beside it, as long as the line, is its times.
+    the rows. A DatetimeIndex is their time; the levels of another index are columns, too. A line is
+    a trace, and so is each part of a MultiLineString; a list beside it, as long as the line, is its
+    times.
 
     Parameters
     ----------
@@ -89,6 +90,17 @@ def from_frame(
     >>> trace.subject, trace.lat.tolist(), trace.lon.tolist()
     ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
+    yield from _traces_of_frame(frame, columns, TablesRead(), subjects_exact=subjects_exact)
+
+
+def _traces_of_frame(
+    frame: DataFrame,
+    columns: Mapping[str, str] | None,
+    tables: TablesRead,
+    *,
+    subjects_exact: bool = False,
+) -> Iterator[Trace]:
+    """Read traces as `from_frame` does, and note in ``tables`` how the columns were used."""
     table = _with_texts_as_names(to_pandas(frame, _WHAT))
     geometry = _geometry_of(table)
     attributes = pd.DataFrame(table if geometry is None else table.drop(columns=geometry.name))
@@ -99,18 +111,10 @@ def from_frame(
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
+    levels = _levels_of_index(table)
+    attributes = attributes.assign(**levels).reset_index(drop=True)
     if isinstance(table.index, pd.DatetimeIndex):
-        index_name = str(table.index.name or "DatetimeIndex")
-        if index_name in attributes:
-            index_name = "DatetimeIndex"
-        attributes = attributes.assign(**{index_name: table.index})
-        columns_named = {"time": index_name, **columns_named}
-    else:
-        for level in table.index.names:
-            if level is not None and str(level) not in attributes:
-                values = table.index.get_level_values(level)
-                attributes = attributes.assign(**{str(level): values})
-    attributes = attributes.reset_index(drop=True)
+        columns_named = {"time": next(iter(levels)), **columns_named}
 
     # Lines are in order; points of a frame with times are in that of the times, or refused.
     has_times = len(attributes.select_dtypes(["datetime", "datetimetz"]).columns) > 0
@@ -119,19 +123,28 @@ def from_frame(
         label="frame",
         columns=columns_named,
         subjects_exact=subjects_exact,
+        tables=tables,
         timed=has_times and not _holds_lines(table),
     )
-    if geometry is None:
-        if not len(table):
-            raise BadInput(f"{_WHAT} has no rows")
+    try:
+        if geometry is None:
+            if not len(table):
+                raise BadInput(f"{_WHAT} has no rows")
 
-        def chunks(names: Sequence[str]) -> Iterator[pd.DataFrame]:
-            yield attributes[list(names)]
+            def chunks(names: Sequence[str]) -> Iterator[pd.DataFrame]:
+                yield attributes[list(names)]
 
-        yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
-    else:
-        yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
+            yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
+        else:
+            yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
+    except UnicodeEncodeError as error:  # of Arrow, in columns of objects
+        way_out = "mend it, as text.encode(errors='replace').decode() does"
+        text = error.object[:40]
+        raise BadInput(
+            f"{_WHAT} holds a text with half a character, {text!r}: {way_out}"
+        ) from error
     reading.warn_at_the_end()
+    del reading.counts[ONE_A_FILE]  # a frame that is one recording leaves nothing out
     for what, count in reading.counts.items():
         warn(LeftOutWarning(f"left out of the frame, {what}: {count:,}", what))
 
@@ -152,12 +165,13 @@ def trips_of(
         role: columns[parameter] for role, parameter in _PARAMETERS.items() if parameter in columns
     }
 
-    table = to_pandas(frame, _WHAT)
+    table = _with_texts_as_names(to_pandas(frame, _WHAT))
     rules = Rules()
     if _holds_lines(table):
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
+    tables = TablesRead()
     try:
-        trips = cut(from_frame(table, columns=roles), rules)
+        trips = cut(_traces_of_frame(table, roles, tables), rules)
     except ColumnsUnclear as error:
         parameters = [
             f"`{parameter}`" for role, parameter in _PARAMETERS.items() if role in error.roles
@@ -173,7 +187,7 @@ def trips_of(
         raise type(error)(_by_parameters(str(error))) from error
 
     if releases_times:
-        _warn_of_no_zone(table, trips)
+        _warn_of_no_zone(table, tables)
     if notes := sentences(trips.provenance):
         warn(LeftOutWarning(_by_parameters(" ".join([*notes, f"{_OTHER_LIMITS}."])), "trips"))
     return trips
@@ -190,13 +204,17 @@ def _by_parameters(sentence: str) -> str:
     return sentence
 
 
-def _warn_of_no_zone(table: pd.DataFrame, trips: Trajectories) -> None:
+def _warn_of_no_zone(table: pd.DataFrame, tables: TablesRead) -> None:
     """Warn of times of a frame that have no zone."""
-    for use in columns_read(trips.provenance):
-        name = use.roles.get("time", "")
-        times = table[name] if name in table else table.index.to_series()
-        has_no_zone = times.dtype.kind == "M" and times.dt.tz is None and "zone" not in use.roles
-        if has_no_zone and "utc" not in name.casefold():
+    levels = _levels_of_index(table)
+    for used, _ in tables.uses:
+        column_of = dict(used)  # by roles
+        name = column_of.get("time", "")
+        # Measures of points, beside their coordinates, are in neither.
+        times = pd.Series(levels[name]) if name in levels else table.get(name)
+        if times is None or times.dtype.kind != "M" or "zone" in column_of:
+            continue
+        if times.dt.tz is None and "utc" not in name.casefold():
             sentence = (
                 f"the times {name!r} of {_WHAT} have no time zone and are read as UTC; if they are "
                 "local, set their zone with tz_localize of pandas"
@@ -217,6 +235,22 @@ def _with_texts_as_names(table: pd.DataFrame) -> pd.DataFrame:
     geometry_name = getattr(table, "active_geometry_name", None)
     renamed = table.set_axis(names, axis=1)
     return renamed if geometry_name is None else renamed.set_geometry(str(geometry_name))
+
+
+def _levels_of_index(table: pd.DataFrame) -> dict[str, pd.Index]:
+    """Return what the index holds beside the columns, by names; row numbers are left out."""
+    index = table.index
+    if isinstance(index, pd.DatetimeIndex):
+        name = str(index.name or "DatetimeIndex")
+        return {"DatetimeIndex" if name in table else name: index}
+
+    levels = {}
+    for number, name in enumerate(index.names):
+        # Of several levels one without a name holds more than row numbers; pandas calls it so.
+        if name is not None or index.nlevels > 1:
+            level = f"level_{number}" if name is None else str(name)
+            levels[level] = index.get_level_values(number)
+    return {name: values for name, values in levels.items() if name not in table}
 
 
 def _holds_lines(table: pd.DataFrame) -> bool:

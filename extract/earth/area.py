@@ -86,8 +86,13 @@ class Box:
         return (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """No straight way between two points of a box leaves it."""
-        return np.zeros(len(start), dtype=np.bool_)
+        """Mark which ways, from the points numbered ``start`` to the next, leave.
+
+        Only a way across the antimeridian can, unless the box goes all around the Earth.
+        """
+        if self.east - self.west == 360.0:
+            return np.zeros(len(start), dtype=np.bool_)
+        return np.asarray(np.abs(lon[start + 1] - lon[start]) > 180.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +250,7 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
         sides = ",".join(f"{side:.10g}" for side in shape.bounds)
         return Region(shape, f"the polygon within {sides}"), None
     if isinstance(given, os.PathLike) or (
-        isinstance(given, str) and given.lower() not in CITIES and Path(given).is_file()
+        isinstance(given, str) and given.lower() not in CITIES and is_file(given)
     ):
         return read_outline(given), None
 
@@ -265,6 +270,14 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
         return boxes[0], spacing
     shape = shapely.union_all([shapely.box(*box.sides) for box in boxes])
     return Region(shape, " + ".join(text.strip() for text in parts)), spacing
+
+
+def is_file(text: str) -> bool:
+    """Return whether a text names a file; a polygon as text is too long for the name of one."""
+    try:
+        return Path(text).is_file()
+    except OSError:
+        return False
 
 
 def _city_or_box(text: str) -> tuple[Box, float | None]:
@@ -323,11 +336,16 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
 def read_geometries(path: Path) -> NDArray[np.object_]:
     """Read the geometries of a file in degrees, flat, without those that are empty."""
     import geopandas
+    from pyproj.exceptions import ProjError
 
     table = read_shapes(path, "an outline", attributes=False)
     shapes = getattr(table, "geometry", geopandas.GeoSeries())  # a table without shapes has none
     shapes = shapes[~(shapes.isna() | shapes.is_empty)]
-    return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
+    try:
+        return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
+    except ProjError as error:
+        why = "cannot be turned into WGS 84: transform it to EPSG:4326 first"
+        raise BadInput(f"{path} has a reference system that {why}") from error
 
 
 def read_shapes(path: Path, what: str, *, attributes: bool) -> "GeoDataFrame":

@@ -14,7 +14,7 @@ from shapely.geometry.base import BaseGeometry
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, TrajanonWarning, warn
 from trajanon.common.number_text import number_of
-from trajanon.extract.earth.area import Box, Region, around, read_geometries
+from trajanon.extract.earth.area import Box, Region, around, is_file, read_geometries
 from trajanon.extract.earth.osm_file_objects import objects, polygons
 from trajanon.trajectories.geodesy import metres_between
 
@@ -35,7 +35,7 @@ def hidden(
     tags
         Which of its nodes and areas are sensitive, such as
         ``amenity=hospital,place_of_worship,healthcare=*``: a value without a key belongs to the key
-        before it, and ``*`` is any value.
+        before it, and ``*`` is any value. A warning counts lines with these tags: they stay.
     radius
         Metres around them.
     bounds
@@ -107,7 +107,7 @@ def _tagged_places(pbf: str | os.PathLike[str], tags: str) -> _Shapes:
     places = [shape for shape in shapes.values() if shape is not None]
     if lacking := len(shapes) - len(places):
         number = number_of(lacking, "place is", "places are")
-        why = "as the area around is not whole; a larger extract may hold it"
+        why = "as only points and whole areas are; a larger extract may hold all of an area"
         warn(TrajanonWarning(f"{pbf}: {number} not hidden, {why}", "hidden places", str(pbf)))
     return np.array(places, dtype=np.object_)
 
@@ -141,7 +141,7 @@ def _filters(tags: str) -> list[BaseFilter]:
 
 def is_place(text: str) -> bool:
     """Return whether a text names a place, and no tags: two numbers, or a file."""
-    return _latitude_and_longitude(text) is not None or Path(text).is_file()
+    return _latitude_and_longitude(text) is not None or is_file(text)
 
 
 def zone_around(text: str, radius: float) -> Region:
@@ -184,7 +184,7 @@ def _named_places(text: str) -> _Shapes:
     """Read two degrees, or the shapes of a file."""
     if (degrees := _latitude_and_longitude(text)) is not None:
         shapes = np.array([shapely.Point(degrees[::-1])])
-    elif Path(text).is_file():
+    elif is_file(text):
         shapes = read_geometries(Path(text))
     else:
         raise BadInput(
@@ -192,8 +192,9 @@ def _named_places(text: str) -> _Shapes:
             "name a file of points"
         )
 
-    off_earth = np.abs(shapely.bounds(shapes)) > (180.0, 90.0, 180.0, 90.0)
-    if not len(shapes) or off_earth.any():
+    # NaN is within no bounds: a place there would hide nothing.
+    is_on_earth = np.abs(shapely.bounds(shapes)) <= (180.0, 90.0, 180.0, 90.0)
+    if not len(shapes) or not is_on_earth.all():
         raise BadInput(
             f"{text} holds no places on Earth: write latitude, then longitude, in degrees (WGS 84)"
         )

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -49,16 +49,26 @@ def used_columns(
 
 
 def columns_of_lines(
-    columns: pd.DataFrame, times: Sequence[str], reading: Reading
+    columns: pd.DataFrame,
+    times: Sequence[str],
+    holds_times: Callable[[str], bool],
+    reading: Reading,
 ) -> dict[str, str]:
     """Find which attribute of lines plays which role, by their names; record this.
 
-    ``times`` names the columns with lists of the times of points, which are recorded, too.
+    ``times`` names the columns with lists of the times of points, which are recorded, too;
+    ``holds_times`` returns whether a column holds such a list.
     """
     choice = _ChoiceOfColumns(list(columns), columns, reading, geometry=True)
     # A line has no rows that could be marked or ordered.
-    for role in (*OWNERS, "time"):
+    for role in OWNERS:
         choice.assign(role, by_name=True)
+
+    # The time of a line, such as its beginning, is not that of its points.
+    time_column = choice.assign("time", by_name=True)
+    if time_column is not None and not holds_times(time_column):
+        del choice.column_of["time"]
+        reading.found("no lists of times", name=time_column)
 
     column_of = dict(choice.column_of)
     if times:

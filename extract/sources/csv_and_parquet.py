@@ -1,6 +1,7 @@
 """Tables, as text or Parquet -> traces; a row is a point, or has a place or line in one field."""
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -247,7 +248,8 @@ def _first_lines(path: Path) -> list[bytes]:
             head = head[: head.rfind(b"\n") + 1]
             if not head.strip(_BLANK):
                 raise OSError("its first line has more than 1 MB: no table has such a one")
-        return head.splitlines(keepends=True)
+        # As the rows are read: lines that end in CR CR LF are one each.
+        return io.BytesIO(head).readlines()
 
 
 def fields_of(line: str, separator: str) -> list[str]:

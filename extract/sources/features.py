@@ -64,8 +64,8 @@ def traces_of_features(
     check_degrees(lat, lon, reading.what, system_known=system is not None)
 
     rows = pd.DataFrame({"lat": lat, "lon": lon})
-    # An attribute of that name would be overwritten by the measures.
-    has_other_times = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
+    # An attribute of that name would be overwritten by the measures; one that a user names is used.
+    has_other_times = MEASURE in columns or "time" in reading.columns
     measures = None if has_other_times else _times_of_measures(parts)
     if are_points:
         yield from _of_points(rows, columns, measures, reading)
@@ -89,7 +89,7 @@ def _of_points(
     rows: pd.DataFrame, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
-    if measures is not None:
+    if measures is not None and not any("time" in known_as(str(name)) for name in columns):
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
@@ -110,9 +110,19 @@ def _of_lines(
     reading: Reading,
 ) -> Iterator[Trace]:
     """Read the points of lines as a table, given the feature of each, from 0; parts stay apart."""
-    time_columns = [name for name in TIMES_OF_POINTS if name in columns]
-    by_measures = measures is not None and not time_columns
-    column_of = columns_of_lines(columns, [MEASURE] if by_measures else time_columns, reading)
+
+    def holds_times(name: str) -> bool:
+        return any(_times_in(cell) is not None for cell in columns[name])
+
+    time_columns = [name for name in TIMES_OF_POINTS if name in columns and holds_times(name)]
+    # A time of the whole line, as of its beginning, leaves the times of points to the measures.
+    by_measures = measures is not None and not any(
+        holds_times(name)
+        for name in columns
+        if name in time_columns or "time" in known_as(str(name))
+    )
+    times = [MEASURE] if by_measures else time_columns
+    column_of = columns_of_lines(columns, times, holds_times, reading)
     if by_measures:
         rows["time"] = measures
     else:
@@ -124,8 +134,12 @@ def _of_lines(
     names = as_given(columns[column_of["id"]]) if "id" in column_of else [None] * len(columns)
     # With subjects, equal ids in two files are one person's recording; numbers are not.
     prefix = f"{reading.label}#" if "subject" in column_of else ""
-    numbered_names = zip(columns.index, names, strict=True)
-    ids = [name or f"{prefix}{number}" for number, name in numbered_names]
+    numbers = [f"{prefix}{number}" for number in columns.index]
+    numbered_names = list(zip(numbers, names, strict=True))
+    # A number that is the id of another line would make one recording of both.
+    is_an_id = not set(names).isdisjoint(number for number, name in numbered_names if not name)
+    mark = "line " if is_an_id else ""
+    ids = [name or f"{mark}{number}" for number, name in numbered_names]
     rows["id"] = np.array(ids, dtype=object)[feature_of_row]
     if "subject" in column_of:
         rows["subject"] = columns[column_of["subject"]].array[feature_of_row]

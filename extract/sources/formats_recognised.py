@@ -95,6 +95,7 @@ class SourceFile:
 def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     reading = reading.of_file(file.path, file.label)
+    tables_before = reading.tables.uses.total()
     is_by_folder = reading.columns.get("subject") == FOLDER
     for trace in FORMATS[file.format].read(file.path, reading):
         # A page of the OSM API is of many people, whatever its folder.
@@ -108,7 +109,7 @@ def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace]:
     if reading.columns.get("subject") == TRACK and file.format not in _WITH_TRACKS:
         reading.found("no tracks", format=file.format)
     asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
-    if asked and not reading.tables.uses:
+    if asked and reading.tables.uses.total() == tables_before:
         reading.found("no columns", format=file.format, asked=",".join(asked))
 
 

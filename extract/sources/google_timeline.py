@@ -148,9 +148,9 @@ def _activity(entry: object) -> _Positions:
 
     duration = json_object(segment.get("duration"))
     times = [_time(point, "timestamp") for point in way]
-    if way:
-        times[0] = _time(duration, "startTimestamp")
-        times[-1] = _time(duration, "endTimestamp")
+    for end, name in ((-1, "endTimestamp"), (0, "startTimestamp")):
+        if way and isnan(times[end]):  # a point of the raw path has its own time
+            times[end] = _time(duration, name)
     for point, time in zip(way, times, strict=True):
         yield _Position(piece, _e7(point, time))
 

@@ -197,6 +197,7 @@ def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
         subject = segment.subject or name
 
     time = segment.time
-    if len(time) > _STANDING and np.ptp(time) < 1.0:
+    known = time[np.isfinite(time)]
+    if len(known) > _STANDING and np.ptp(known) < 1.0:
         time = np.full_like(time, np.nan)
     return replace(segment, name=name, subject=subject, time=time)

@@ -123,7 +123,7 @@ def _porto_traces(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
     lines = map(_porto_line, trips["POLYLINE"])
 
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
-        if line is None or name is None or np.isnan(start):
+        if line is None or name is None or not np.isfinite(start):
             reading.counts[csv_and_parquet.UNREAD] += 1
             continue
         lon, lat = line.T.copy()

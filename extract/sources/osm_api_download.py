@@ -140,10 +140,10 @@ class NumberedPages:
 
         with suppress(OSError):  # then it cannot be written, which is reported with the first page
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if kept := self._count_kept():
-            day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
+        if kept := self._kept_pages():
+            day = datetime.fromtimestamp(kept[0].stat().st_mtime).astimezone()
             message = "%s from the cache of %s; to ask for new ones, remove %s"
-            logger.info(message, number_of(kept, "page"), day.date(), self._folder)
+            logger.info(message, number_of(len(kept), "page"), day.date(), self._folder)
 
         with requests.Session() as self._session:
             self._session.headers["User-Agent"] = (
@@ -198,14 +198,14 @@ class NumberedPages:
         """Return the file in which a page is kept."""
         return self._folder / f"page{number:04d}.gpx.gz"
 
-    def _count_kept(self) -> int:
-        """Count the pages that are kept."""
-        return sum(1 for _ in self._folder.glob("page*.gpx.gz"))
+    def _kept_pages(self) -> list[Path]:
+        """List the files of the pages that are kept."""
+        return sorted(self._folder.glob("page*.gpx.gz"))
 
     def _way_on(self) -> str:
         """Write what is kept, and how to go on after a failure."""
-        kept = self._count_kept()
-        pages = f"the pages downloaded so far ({kept}) are kept, " if kept else ""
+        kept = self._kept_pages()
+        pages = f"the pages downloaded so far ({len(kept)}) are kept, " if kept else ""
         return f"{pages}run the same command again to go on"
 
     def _downloaded(self, number: int, query: Query) -> _Answer:

@@ -42,18 +42,29 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
 
 
 def are_zones(values: pd.Series) -> bool:
-    """Return whether all values of a column are zones: names, offsets, or numbers of one unit."""
+    """Return whether half of the different values of a column, or more, are zones.
+
+    They are names, offsets, or numbers of one unit. A few others are errors: without the column,
+    all its times would be read as UTC.
+    """
     zones = _zones_of(pd.Series(values.dropna().unique()[:_VALUES_JUDGED]))
-    return bool(zones) and None not in zones
+    return bool(zones) and 2 * zones.count(None) <= len(zones)
 
 
 def _zones_of(values: pd.Series) -> list[Zone | None]:
-    """Read zones: by name, offset, or numbers of the longest unit that the largest allows."""
-    sizes = np.abs(numbers(values))
-    largest = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
-    most = _LARGEST_OFFSET.total_seconds()
-    seconds_in_unit = next((unit for unit in _SECONDS_IN_UNITS if largest * unit <= most), 0.0)
+    """Read zones: by name, offset, or numbers of the unit in which most of them are offsets."""
+    sizes = numbers(values)
+
+    def count_offsets(seconds_in_unit: float) -> int:
+        return sum(_is_offset(seconds_in_unit * size) for size in sizes.tolist())
+
+    seconds_in_unit = max(_SECONDS_IN_UNITS, key=count_offsets)
     return [_zone_of(str(value).strip(), seconds_in_unit) for value in values]
+
+
+def _is_offset(seconds: float) -> bool:
+    """Return whether a zone may be so many seconds ahead of UTC."""
+    return abs(seconds) <= _LARGEST_OFFSET.total_seconds() and seconds % _QUARTER == 0.0
 
 
 def _zone_of(text: str, seconds_in_unit: float) -> Zone | None:
@@ -71,8 +82,7 @@ def _zone_of(text: str, seconds_in_unit: float) -> Zone | None:
 
     with suppress(ValueError):
         seconds = seconds_in_unit * float(text)
-        is_possible = seconds_in_unit > 0.0 and seconds % _QUARTER == 0.0
-        return timedelta(seconds=seconds) if is_possible else None
+        return timedelta(seconds=seconds) if _is_offset(seconds) else None
 
     with suppress(ValueError, OSError, KeyError):
         return ZoneInfo(text)

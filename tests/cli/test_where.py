@@ -122,6 +122,8 @@ def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) 
     answer = run("extract", walks, "--windows", "--spacing", 50, *hide, elsewhere)
     assert answer.code == 0
     assert "No point lies near a place to hide" in answer.out
+    alone = run("extract", walks, "--windows", "--spacing", 50, "--hide-near", "10.0,10.0")
+    assert "No point lies near a place to hide: check that these places" in alone.out
     answer = run("extract", walks, "--windows", "--spacing", 50, *hide, town)
     assert "No point lies near a place to hide" not in answer.out
 

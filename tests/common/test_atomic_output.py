@@ -394,3 +394,16 @@ def test_clean_keeps_what_is_at_work(
     assert names(tmp_path) == {"out.csv"}
     assert run("clean").out == "Nothing to remove in .\n"
     assert "there is no folder no; " in run("clean", "no").sentence
+
+
+@pytest.mark.parametrize("gone", ["table", "report"])
+def test_an_output_that_is_not_written_again_is_gone(tmp_path: Path, gone: str) -> None:
+    files = [tmp_path / name for name in ("table", "report")]
+    for file in files:
+        file.write_text("old")
+    with replacing_folder_and_files(tmp_path / "parts", files, lambda _: True) as (_, *drafts):
+        for file, draft in zip(files, drafts, strict=True):
+            draft.write_text("new")
+            if file.name == gone:
+                draft.unlink()
+    assert names(tmp_path) == {"parts", "table", "report"} - {gone}

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluations import Evaluated
+from evaluations import Evaluated, evaluated
 from msgspec import structs
+from toy import toy
 
 import trajanon
 from trajanon.common.errors import FileProblem
@@ -17,6 +18,7 @@ from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.release_certificate import certificate, differences, read_certificate
 from trajanon.release.perturbed_places_and_times import ToldApart
 from trajanon.release.public_figures import Crowd
+from trajanon.trajectories.subjects import NAMELESS
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
@@ -396,3 +398,14 @@ def test_the_highest_of_a_sample_says_so(evaluation: Evaluation, released: Path)
         for attack in made["WP29 Opinion 05/2014"]["singling out"]:
             assert attack.get("sampled", False) is sampled
         assert clauses(made)["7.3.2"].get("sampled", False) is sampled
+
+
+def test_who_is_on_two_lines_is_not_measured_where_nobody_is_named(released: Path) -> None:
+    provenance = {"trips": True, "counts": {NAMELESS: 4}, "recordings": {"read": 4}}
+    nobody = evaluated(replace(toy(), provenance=provenance))
+    (people,) = certified(nobody, released)["WP29 Opinion 05/2014"]["linkability"]
+    assert people == {"basis": "not assessed", "attack": "one person, from line to line"}
+    assert "All trips of a person together" in nobody.datasheet
+    assert "Not tried: no subject is known" in nobody.html
+    assert ">Recordings<" in nobody.html
+    assert nobody.account["persons"] is None

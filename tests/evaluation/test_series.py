@@ -1,5 +1,6 @@
 """A series of releases with one ledger: each trip is in one of them, whatever befalls a run."""
 
+import json
 import multiprocessing
 import os
 from dataclasses import replace
@@ -348,6 +349,8 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     )
     again = ("anonymize", "trips.parquet", *command[2:])
     assert run(*again, "--out", "march.parquet").code == 0
+    told = json.loads(run("ledger", "forget", "trips.ledger", "2", "--json").out)
+    assert told["forgotten"]["number"] == 2
 
 
 def test_a_run_that_is_refused_leaves_no_new_ledger(run: Run, tmp_path: Path) -> None:

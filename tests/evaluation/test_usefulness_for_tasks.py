@@ -1,15 +1,18 @@
 """Errors of tasks: by hand, with their spread, and none where a task cannot be done."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from osm_xml import OsmFile
 from toy import on_earth
 
 from trajanon.evaluation.od_flows import flow_similarity, flows
 from trajanon.evaluation.usefulness_for_tasks import TASKS, task_errors
+from trajanon.extract import roads_to_follow
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import HOUR
 
@@ -131,3 +134,13 @@ def test_a_cell_of_rest_alone_has_no_error_of_speed() -> None:
     error = task_errors(before, before)["speeds"]
     assert error is not None
     assert (error.value, error.low, error.high) == (0.0, 0.0, 0.0)
+
+
+def test_streets_on_which_no_original_went_are_not_compared(tmp_path: Path) -> None:
+    osm = OsmFile()
+    begin, end = on_earth(np.array([[20_000.0, 0.0], [20_000.0, 500.0]])).tolist()
+    osm.way(osm.nodes([begin, end]), {"highway": "residential"})
+    roads = roads_to_follow(osm.write(tmp_path / "far.osm"), "any")
+    errors = task_errors(drives(1), drives(2), roads)
+    assert errors["volumes"] is errors["speeds"] is None
+    assert errors["lengths"] is not None

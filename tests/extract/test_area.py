@@ -93,6 +93,20 @@ def test_a_way_across_the_antimeridian_leaves(at: float) -> None:
         assert region.leaves(lat, lon, np.array([0, 1])).tolist() == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("sides", "leaves"),
+    [((-180.0, 180.0), False), ((-180.0, 179.95), True), ((-179.95, 180.0), True)],
+)
+def test_a_way_across_the_antimeridian_leaves_a_box_that_ends_before_it(
+    sides: tuple[float, float], leaves: bool
+) -> None:
+    west, east = sides
+    lat, lon = np.zeros(3), np.array([179.9, -179.9, -179.8])
+    box = Box(west, -20.0, east, 10.0)
+    assert box.contains(lat, lon).all()
+    assert box.leaves(lat, lon, np.array([0, 1])).tolist() == [leaves, False]
+
+
 def test_a_region_can_be_sent_to_another_process() -> None:
     region = Region(shapely.box(0, 0, 1, 1), "box")
     lat, lon = np.array([0.5, 0.6]), np.array([0.5, 1.5])

@@ -70,6 +70,29 @@ def test_an_index_of_dates_can_be_named_as_a_column() -> None:
     assert one.time.tolist() == [10, 20, 30, 40]
 
 
+@pytest.mark.parametrize("names", [("ride", "when"), (None, None)])
+def test_levels_of_an_index_are_columns_with_a_name_or_without(
+    names: tuple[str | None, str | None],
+) -> None:
+    index = pd.MultiIndex.from_arrays([["a", "b"] * 2, TIMES], names=names)
+    ride, when = (name or f"level_{number}" for number, name in enumerate(names))
+    found = list(from_frame(points().set_index(index), columns={"id": ride, "time": when}))
+    assert [one.time.tolist() for one in found] == [[10, 30], [20, 40]]
+
+
+def test_levels_without_a_name_are_not_taken_for_one_recording() -> None:
+    """As of pd.concat({"ann": rides, "bob": other_rides}), without which all is one way."""
+    index = pd.MultiIndex.from_arrays([["ann", "bob"] * 2, [0, 0, 1, 1]])
+    with pytest.raises(BadInput, match=r"no column recognised as id; .* set `columns` id=level_0"):
+        list(from_frame(points(time=TIMES).set_index(index)))
+
+
+def test_a_frame_that_is_one_recording_leaves_nothing_out(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        (one,) = from_frame(points(time=TIMES), columns={"id": "file"})
+    assert (len(one), caplog.messages) == (4, [])
+
+
 def test_columns_are_names_by_role() -> None:
     columns: Any = "id=ride"
     with pytest.raises(BadInput, match="`columns` must be names by role"):
@@ -127,6 +150,13 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
 def test_other_frames_are_refused(frame: Any, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         list(from_frame(frame))
+
+
+@pytest.mark.parametrize("column", ["id", "user", "time", "maker"])
+def test_half_a_character_is_refused(column: str) -> None:
+    texts = pd.Series(["a\ud800", "b", "a", "b"], dtype=object)
+    with pytest.raises(BadInput, match=r"a text with half a character, 'a.ud800': mend it"):
+        list(from_frame(points(**{"id": 1, column: texts})))
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])

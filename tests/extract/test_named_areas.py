@@ -34,7 +34,11 @@ def test_a_city_has_the_box_and_spacing_of_the_papers(
 
 
 @pytest.mark.parametrize(
-    "text", ["atlantis", "", "1,2,3", "1 2 3 4", "1,2,3,x", "40°N,3°W,41°N,2°W"]
+    "text",
+    [
+        *("atlantis", "", "1,2,3", "1 2 3 4", "1,2,3,x", "40°N,3°W,41°N,2°W"),
+        f"POLYGON (({'2.1 41.3, ' * 30}2.1 41.3))",  # too long for the name of a file
+    ],
 )
 def test_what_is_no_area_is_answered_with_those_there_are(text: str) -> None:
     with pytest.raises(BadInput) as caught:
@@ -205,6 +209,13 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes) 
     with pytest.raises(FileProblem, match=r"cannot read .* as an outline: \S") as caught:
         read_outline(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_reference_system_without_a_way_to_degrees_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.gpkg"
+    table(SQUARE, crs='LOCAL_CS["a plan",UNIT["metre",1]]').to_file(path)
+    with pytest.raises(BadInput, match="has a reference system that cannot be turned into WGS 84"):
+        read_outline(path)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:

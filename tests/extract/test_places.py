@@ -16,7 +16,12 @@ from osm_xml import OsmFile
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box, Region, around
-from trajanon.extract.earth.named_or_tagged_places import hidden
+from trajanon.extract.earth.named_or_tagged_places import (
+    hidden,
+    is_place,
+    middles_of_places,
+    zone_around,
+)
 
 
 @pytest.fixture
@@ -97,7 +102,21 @@ def test_places_of_which_a_part_is_missing_are_a_warning(
     with caplog.at_level(logging.WARNING):
         zone = hidden(osm.write(tmp_path / "town.osm"), "amenity=clinic", 150.0)
     assert zone is not None
-    assert "4 places are not hidden" in caplog.text
+    assert "4 places are not hidden, as only points and whole areas are" in caplog.text
+
+
+@pytest.mark.parametrize("text", ["nan,nan", "41.38,nan", "nan,2.17", "inf,2.17", "91,2.17"])
+def test_a_place_that_is_not_on_earth_is_refused_as_nothing_would_be_hidden(text: str) -> None:
+    for read in (middles_of_places, lambda texts, radius: zone_around(texts[0], radius)):
+        with pytest.raises(BadInput, match=f"{text} holds no places on Earth"):
+            read([text], 100.0)
+
+
+def test_a_text_too_long_for_the_name_of_a_file_is_no_place() -> None:
+    polygon = f"POLYGON (({'2.1 41.3, ' * 200}2.1 41.3))"
+    assert not is_place(polygon)
+    with pytest.raises(BadInput, match="is not a place: write a latitude and a longitude"):
+        zone_around(polygon, 100.0)
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,18 @@ def test_a_named_column_of_times_is_released() -> None:
     assert sorted(departures.tolist()) == [28_800, 28_800, 36_000, 36_000]
 
 
+@pytest.mark.parametrize("index", [[], ["moment"], ["who", "moment"]])
+def test_times_without_a_zone_are_warned_of_wherever_they_stand(
+    index: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    minutes = np.tile([8, 8, 10, 10], 3) * 60 + np.repeat([0, 2, 4], 4)
+    frame = fixes(moment=pd.Timestamp("2026-03-02") + pd.to_timedelta(minutes, "min"))
+    frame = frame.set_index(index) if index else frame
+    with caplog.at_level(logging.WARNING):
+        trajanon.anonymize(frame, k=2, subject="who", time="moment", times="of-day", timezone="UTC")
+    assert "the times 'moment' of the frame have no time zone and are read as UTC" in caplog.text
+
+
 def test_a_named_recording_parts_the_trips_of_a_person() -> None:
     back = fixes(ride="back")
     frame = pd.concat([fixes(ride="out"), back.assign(lat=back["lat"] + 0.1)])

@@ -258,7 +258,7 @@ def test_spellings_of_one_person_are_one_subject_in_all_parts(
     assert "6 names differ from another only in case" in caplog.messages[-1]
     report = anonymize_parts(str(folder), out, 6, effort="fast", subjects_exact=True, refine="none")
     assert report["subjects_merged"]["names"] == 0
-    assert "4 recordings have no name: they count as 1 subject." in report["notice"]
+    assert "4 recordings have no name: they count as 1 person." in report["notice"]
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -256,3 +256,10 @@ def test_a_line_of_a_traceback_that_begins_as_json_is_the_reason_of_the_end() ->
         ending = asyncio.run(ended(reason))
         assert ending.problem == CommandProblem(reason)
         assert ending.code == 1
+
+
+def test_a_sensitive_place_needs_no_file_of_the_region(tmp_path: Path) -> None:
+    work = Quick(tmp_path)
+    work.form.chosen["hide_near"] = "40.42,-3.69"
+    assert work.go() == [*MAKE_RELEASE]
+    assert work.problem is None

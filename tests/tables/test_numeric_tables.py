@@ -1,5 +1,6 @@
 """Tables of numbers: what is written holds the promise."""
 
+import csv
 import os
 import re
 import subprocess
@@ -149,13 +150,15 @@ def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out:
 def test_whole_numbers_with_gaps_keep_every_digit(tmp_path: Path) -> None:
     ids = [2**53 + 1, 2**53, None, 7]
     path = tmp_path / "in.parquet"
-    pa_table = pa.table({"id": ids, "a": [1.5, 2.5, 3.5, 4.5], "n": [1, 2, None, 8]})
-    pq.write_table(pa_table, path)
+    wide = pa.array([2**64 - 1, None, 5, 6], pa.uint64())
+    columns = {"id": ids, "a": [1.5, 2.5, 3.5, 4.5], "n": [1, 2, None, 8], "wide": wide}
+    pq.write_table(pa.table(columns), path)
     assert check_table(path, 2, columns=["id"]).smallest == 1
-    result = microaggregate_table(path, 2, columns=["a", "n"], keep=["id"], missing="keep", **MDAV)
+    result = microaggregate_table(path, 2, columns=["a", "n"], keep=["all"], missing="keep", **MDAV)
     written = pq.read_table(write(result, tmp_path / "out.parquet"))
     assert written["id"].to_pylist() == ids
-    assert written["id"].type == written["n"].type == pa.int64()
+    assert written["wide"].to_pylist() == wide.to_pylist()
+    assert written.schema.types == [pa.int64(), pa.float64(), pa.int64(), pa.uint64()]
     assert cells(write(result, tmp_path / "out.csv"))["id"].tolist() == [
         "" if number is None else str(number) for number in ids
     ]
@@ -167,6 +170,31 @@ def test_names_that_a_table_has_may_be_written(tmp_path: Path, name: str) -> Non
     path = frame(tmp_path / "in.parquet", **columns)
     written = cells(write(microaggregate_table(path, 2, keep=["b"]), tmp_path / "out.csv"))
     assert written[name].tolist() == ["2", "2", "6", "6"]
+
+
+@pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
+def test_a_lone_return_ends_no_row(tmp_path: Path, source: str) -> None:
+    notes = ["\r", "x\ry", "z\r", "", "\r\n", "plain"]
+    path = tmp_path / source
+    table = pd.DataFrame({"note": notes, "a": [1, 2, 5, 6, 8, 9]})
+    if source.endswith("csv"):
+        table.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
+    else:
+        table.to_parquet(path)
+    out = write(microaggregate_table(path, 2, keep=["note"]), tmp_path / "out.csv")
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [row["note"] for row in csv.DictReader(file)] == notes
+    assert check_table(out, 2, columns=["a"]).rows == 6
+
+
+@pytest.mark.parametrize(
+    "text", ["1;20\n2,5;21\n7;40\n8,1;41\n", "1,5;20\n2,5;21\n7,2;40\n8,1;41\n"]
+)
+def test_a_comma_in_a_name_separates_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(f"income, net;age\n{text}", encoding="utf-8")
+    out = write(microaggregate_table(path, 2), tmp_path / "out.csv")
+    assert check_table(out, 2, columns=["income, net", "age"]).holds
 
 
 @pytest.mark.parametrize("text", ["a;b\n1,5;x\n2;y\n4,5;z\n6;z\n", "a\n1,5\n2\n4,5\n6\n"])

@@ -99,6 +99,8 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
     """Publish halves of the people by a command, and see whether it shows who is in them."""
     from tempfile import TemporaryDirectory
 
+    import numpy as np
+
     from trajanon.cli.audit_of_other_programs import read_any, run_method
     from trajanon.cli.progress_bars import bars
     from trajanon.evaluation.holdout_and_membership import measured_halves, published_halves
@@ -108,10 +110,10 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
     with TemporaryDirectory() as folder, bars() as progress:
 
         def publish(half: "Trajectories", run: int) -> "Floats":
-            """Publish half of the people, and read the lines, (g, m, 2)."""
+            """Publish half of the people, and read the different lines, (g, m, 2)."""
             published = Path(folder) / f"{run}.parquet"
             run_method(method, half, published)
-            return read_any(published, trips.points.shape[1]).points
+            return np.unique(read_any(published, trips.points.shape[1]).points, axis=0)
 
         halves = published_halves(trips, LEAST_K, publish, progress=progress)
     return measured_halves(trips, halves, LEAST_K)

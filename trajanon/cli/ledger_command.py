@@ -21,6 +21,9 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     with opened(ledger) as book:
         if release is not None:
             note = book.forget(release).note
+            if as_json:
+                show_json({"forgotten": {"number": release, **note}})
+                return
             tell(
                 f"Release {release}, {note['release']}, is forgotten: its {note['n']:,} "
                 "trajectories count as new. Do not publish it: they would be in two releases."

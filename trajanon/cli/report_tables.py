@@ -49,8 +49,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(sentence)
     if counts.get("points near hidden places") == 0:
         tell(
-            "No point lies near a place to hide: check that the file of --pbf covers the area of "
-            "the traces."
+            "No point lies near a place to hide: check that these places, or the file of --pbf, "
+            "are in the area of the traces."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])

@@ -53,7 +53,8 @@ def streets(
 ) -> None:
     """Count trips on streets, in cells, or between zones.
 
-    Reads only the release and public data.
+    Counts released lines, with public data. Of the report beside the release, only k, whom it
+    counts and the verdict are used.
     """
     from trajanon.cli.map_command import roads_around
     from trajanon.cli.progress_bars import bars

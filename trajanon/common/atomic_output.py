@@ -123,7 +123,7 @@ def _move_into_place(drafts: Sequence[Draft], outputs: Sequence[Path]) -> None:
         for draft, output in zip(drafts, outputs, strict=True):
             place = _place(output)
             # The last one needs no undoing, and a file replaces another at once.
-            if output is not outputs[-1] or draft.path.is_dir():
+            if output is not outputs[-1] or not draft.path.is_file():
                 undo.enter_context(_put_aside(place, draft))
             if draft.path.exists():
                 draft.path.replace(place)

@@ -198,7 +198,9 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         **by_patience._asdict(),
         chained=drives,
-        followed=people_followed(seen, departure_days(averaged), after_known),
+        followed=people_followed(
+            seen, departure_days(averaged), after_known, nobody_is_named=report.nobody_is_named
+        ),
         inferred=inferred(seen),
         report=report,
     )

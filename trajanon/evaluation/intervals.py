@@ -154,10 +154,12 @@ def risk(main: Floats, control: Floats, main_clusters: Ints, control_clusters: I
     excess = (rate - control_rate) / (1.0 - control_rate) if control_rate < 1.0 else 0.0
 
     # The centres of both intervals, and how far they go to each side.
-    a, side_of_a = _wilson(main, main_clusters)
-    b, side_of_b = _wilson(control, control_clusters)
-    centre = (a - b) / (1.0 - b)
-    side = float(np.hypot(side_of_a / (1.0 - b), side_of_b * (1.0 - a) / (1.0 - b) ** 2))
+    main_centre, main_side = _wilson(main, main_clusters)
+    control_centre, control_side = _wilson(control, control_clusters)
+    missed = 1.0 - control_centre
+    centre = (main_centre - control_centre) / missed
+    side_of_control = control_side * (1.0 - main_centre) / missed**2
+    side = float(np.hypot(main_side / missed, side_of_control))
     # The interval holds the risk itself, which is not in its centre.
     low = min(centre - side, excess)
     high = max(min(centre + side, 1.0), excess)

@@ -78,7 +78,9 @@ def evaluate_large(
     is_sampled = lines_near_places(lines.middles, ends_published.group_sizes, random)[rows.line]
     sample = read_rows(is_sampled)
     guesses_by_other_trips = _guesses_by_other_trips(ends_published, report, read_rows, random)
-    followed = people_followed(ends_published, departure_days(ends))
+    followed = people_followed(
+        ends_published, departure_days(ends), nobody_is_named=report.nobody_is_named
+    )
     drive = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
     drives_left_few = drives_left(ends_published.labels, drive, subjects, report.k)
 

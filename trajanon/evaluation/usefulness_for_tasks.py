@@ -41,8 +41,8 @@ def task_errors(
 ) -> dict[str, Estimate | None]:
     """Measure the error of each task as a share of what the originals give.
 
-    A task that needs times is None where lines have none, and one of lengths, speeds or travel
-    times where no original moves.
+    A task that needs times is None where lines have none, one of lengths, speeds or travel times
+    where no original moves, and one of volumes or speeds where no original is on a street.
     """
     are_timed = all(
         lines.times is not None and np.isfinite(lines.times[:, 0]).any()
@@ -84,9 +84,11 @@ def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate | Non
 
 def _traffic_errors(
     known: Traffic, released: Traffic, places: int
-) -> tuple[Estimate, Estimate | None]:
+) -> tuple[Estimate | None, Estimate | None]:
     """Compare trips and speeds at so many of the busiest places, in the median."""
     busiest = known.trips.nlargest(places)
+    if busiest.empty:
+        return None, None
     change_of_trips = released.trips.reindex(busiest.index, fill_value=0.0) / busiest - 1.0
     volumes = estimated(median, change_of_trips.abs().to_numpy())
     if known.speed is None or released.speed is None:

@@ -93,8 +93,9 @@ def microaggregate(
         alike.
     ends
         Where trips begin and end: each group shall hold trips from different places at each end.
-        Groups of the method that lack a place are merged with others, unless these would be too
-        wide, and no move of descent or annealing leaves a group with fewer places than it needs.
+        Before a refinement, groups of the method that lack a place are merged with others, unless
+        these would be too wide, and no move of descent or annealing leaves a group with fewer
+        places than it needs.
     progress
         Called with how far the work is.
     options

@@ -64,6 +64,10 @@ def as_records(X: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"records must be numbers, one row each: {error}") from error
 
+    if isinstance(X, np.ma.MaskedArray):
+        records = np.where(np.ma.getmaskarray(X), np.nan, records)
+    if table.dtype.kind in "mM":  # of dates and spans, a missing one is a number, too
+        records = np.where(np.isnat(table), np.nan, records)
     if np.iscomplexobj(table):
         raise BadInput("records must be real numbers; got complex ones")
     if records.ndim != 2 or records.shape[1] == 0:

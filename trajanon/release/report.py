@@ -293,9 +293,14 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
+    def nobody_is_named(self) -> bool:
+        """Check whether no recording has a subject, so that several may be of one person."""
+        return self.source.share_nameless >= 1.0
+
+    @property
     def knows_people(self) -> bool:
         """Check whether k counts subjects and some recordings have one."""
-        return self.counted == "subjects" and self.source.share_nameless < 1.0
+        return self.counted == "subjects" and not self.nobody_is_named
 
     @property
     def one_line_each(self) -> bool:
@@ -494,8 +499,9 @@ def _notice(plan: "Plan", origin: Provenance, *, counts_people: bool) -> str:
     nameless = origin.source.unnamed
     if nameless.recordings:
         have = number_of(nameless.recordings, "recording has", "recordings have")
-        as_many = number_of(nameless.subjects, "subject")
-        return f"{notice} {have} no name: they count as {as_many}."
+        count = "it counts" if nameless.recordings == 1 else "they count"
+        people = number_of(nameless.subjects, "person", "people")
+        return f"{notice} {have} no name: {count} as {people}."
     return notice
 
 

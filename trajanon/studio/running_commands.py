@@ -183,9 +183,6 @@ class Work:
         form = self.form
         if command == "extract" and "paths" not in options:
             return Problem("Choose a file, or use the sample, first.", place)
-        if command == "extract" and form.chosen["hide_near"] and not form.chosen["region"]:
-            label = FIELDS_BY_NAME["region"].label
-            return Problem(f"To cut out sensitive places, name the “{label}”.", place)
         if command != "anonymize":
             return None
 

@@ -119,14 +119,24 @@ def read_table(
 
 def _read_parquet(path: Path) -> Table:
     """Read a table from Parquet; refuse trajectories."""
+    import pyarrow as pa  # tables of CSV do not wait for it
+
     from trajanon.files import arrow
 
     with arrow.parquet(path) as file:
         read = file.read()
     if b"geo" in (read.schema.metadata or {}):
         raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
-    # As floats, which have room for gaps, long whole numbers lose digits: two could become one.
-    return _of_frame(arrow.frame(read, path, integer_object_nulls=True), str(path))
+
+    # As floats, which have room for gaps, long whole numbers lose digits: two could become one. So
+    # they get types of pandas that have gaps, such as Int64 for int64.
+    frame = arrow.frame(read, path, integer_object_nulls=True)
+    with_gaps = {
+        field.name: str(field.type).replace("int", "Int").replace("u", "U")
+        for field in read.schema
+        if pa.types.is_integer(field.type) and frame[field.name].dtype == np.object_
+    }
+    return _of_frame(frame.astype(with_gaps), str(path))
 
 
 def _of_frame(frame: pd.DataFrame, name: str) -> Table:

@@ -141,7 +141,13 @@ class MicroaggregatedColumns(NamedTuple):
         # The group of each unit is that of its first row.
         _, first_row = np.unique(self.units.of_row, return_index=True)
         labels = self.averages.labels[first_row]
-        return len(np.unique(labels[shares_of(labels, weights) > _DOMINANT]))
+        dominated: set[int] = set()
+        # Of each column, only those count whose values are in the means.
+        for column in self.averages.written[first_row].T:
+            counted = np.flatnonzero(~np.isnan(column))
+            is_most = shares_of(labels[counted], weights[counted]) > _DOMINANT
+            dominated.update(labels[counted[is_most]].tolist())
+        return len(dominated)
 
     def _subjects_in_several_groups(self) -> int:
         """Count the subjects whose rows are in different groups."""

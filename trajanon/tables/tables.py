@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import DataFrame, Floats, Ints, renumbered
+from trajanon.common.csv_separators import SEPARATORS
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.parameters_of_single_methods import (
     MicroaggregateKeywords,
@@ -137,10 +139,18 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     """Write the table as a draft, which the caller moves into place, and check k in it."""
     source = result._source
     separator = source.table.separator
+    names = [*result._written, *result._group_column]
+    kept = (str(cell) for name in source.kept for cell in source.cells(name))
+    # Python quotes no lone carriage return before 3.13, and whoever reads it takes the row as over.
+    # What separates the cells of other tables must not seem to do so in the header of this one.
+    has_returns = any("\r" in text for text in chain(names, kept))
+    others = {*SEPARATORS} - {separator or ","}
+    has_separators = any(others & {*name} for name in names)
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if has_returns or has_separators else csv.QUOTE_MINIMAL
     if draft.suffix.lower() == ".parquet":
         result.table.to_parquet(draft, index=False)
     elif separator is None:
-        result.table.to_csv(draft, index=False)
+        result.table.to_csv(draft, index=False, quoting=quoting)
     else:
         # The cells of each column as texts: kept ones as they were read, means in their form.
         texts = {name: source.cells(name).tolist() for name in result._written}
@@ -148,13 +158,13 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
             texts[name] = number_texts(means, source.table.numbers(name))
         texts |= {name: numbers.tolist() for name, numbers in result._group_column.items()}
         with draft.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n", quoting=quoting)
             writer.writerow(texts)
             writer.writerows(zip(*texts.values(), strict=True))
 
     # The file is read back, as a format may write equal values in different ways: what breaks the
     # promise shall reach nobody.
-    written = read_table(draft, [*result._written, *result._group_column])
+    written = read_table(draft, names)
     columns = [written.columns[name] for name in result.report["columns"]]
     rarest = occurrences(combinations_of(columns, written.separator)).min()
     if rarest < result.report["k"]:

@@ -124,6 +124,19 @@ def test_nothing_chains_without_steps() -> None:
     assert people_followed(replace(city, subjects=None), None) is None
 
 
+def test_recordings_without_names_on_a_line_each_tell_nothing_of_people() -> None:
+    city, _ = crossroads()
+    each = replace(city, subjects=np.arange(8))
+    assert people_followed(each, None, nobody_is_named=True) is None
+    found = people_followed(each, None)
+    assert found is not None
+    assert found.left["people"].several == 0
+    # Windows of a recording are of one person.
+    found = people_followed(city, None, nobody_is_named=True)
+    assert found is not None
+    assert found.left["people"].several == 4
+
+
 @pytest.mark.parametrize("align", [False, True])
 def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
     release = trajanon.anonymize(crossing(), 2, align=align, effort="fast")

@@ -317,6 +317,19 @@ def test_columns_said_of_files_without_any_are_not_ignored_silently(
     ]
 
 
+@pytest.mark.parametrize("names", [("a.csv", "b.gpx"), ("b.csv", "a.gpx")])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_columns_are_said_to_be_unused_in_any_order_of_files_and_with_any_jobs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, names: tuple[str, str], jobs: int
+) -> None:
+    table, track = names
+    csv(tmp_path, "ride,lat,lon,time\na,41,2,2020-09-13T12:26:40Z\n", table)
+    csv(tmp_path, timed("2023-05-13T08:00:00Z"), track)
+    list(traces(tmp_path, columns={"id": "ride"}, jobs=jobs))
+    (message,) = caplog.messages
+    assert f"{track} has no columns (gpx): `columns` id=ride is not used for it" in message
+
+
 @pytest.mark.parametrize(("cut", "trips"), [(0, 3), (1, 3), (9, 2), (30, 2)])
 def test_a_table_that_was_cut_off_gives_no_whole_trip_of_its_last_recording(
     tmp_path: Path, cut: int, trips: int

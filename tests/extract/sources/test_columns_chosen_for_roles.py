@@ -289,24 +289,29 @@ def test_numbers_under_a_name_of_times_name_no_persons(name: str) -> None:
     assert not chosen(rows)[2].tables.names
 
 
+def holds_times(name: str) -> bool:
+    """Whether a column has lists of the times of points, in these tests."""
+    return name == "time"
+
+
 def test_lines_have_owners_and_a_time_by_their_names() -> None:
     reading = Reading(what="t.gpkg")
     lines = pd.DataFrame({"trip": ["a", "a", "b"], "maker": ["x", "x", "y"], "part": [1, 2, 3]})
-    assert columns_of_lines(lines, ["begins"], reading) == {"id": "trip"}
+    assert columns_of_lines(lines, ["begins"], holds_times, reading) == {"id": "trip"}
     ((roles, unused),) = reading.tables.uses
     assert (roles, unused) == ((("id", "trip"), ("time", "begins")), ("maker", "part"))
     assert reading.tables.names["maker"] == NamesHeld(2, {"x", "y"})
 
     # Each line is a recording where no column says which.
     reading = Reading(what="t.gpkg")
-    assert columns_of_lines(lines[["maker"]], [], reading) == {}
+    assert columns_of_lines(lines[["maker"]], [], holds_times, reading) == {}
     assert reading.tables.names["maker"] == NamesHeld(3, {"x", "y"})
 
     # By their names alone: a column of ids may count lines, and one of times hold lists.
     lists = pd.DataFrame({"id": range(ROWS), "time": [[1.0, 2.0]] * ROWS, "1": 1, "2": 2})
-    assert columns_of_lines(lists, [], Reading()) == {"id": "id", "time": "time"}
+    assert columns_of_lines(lists, [], holds_times, Reading()) == {"id": "id", "time": "time"}
     with pytest.raises(ColumnsUnclear, match="has no column 'nowhere' for id") as error:
-        columns_of_lines(lists, [], Reading(columns={"id": "nowhere", "lat": "ignored"}))
+        columns_of_lines(lists, [], holds_times, Reading(columns={"id": "nowhere", "lat": "x"}))
     assert (error.value.roles, error.value.table) == (("id",), "")
 
 
@@ -325,13 +330,14 @@ def test_a_first_line_with_two_numbers_is_a_row() -> None:
 def test_lines_need_no_column_of_coordinates(role: str) -> None:
     """Not even the one that is named for tables beside them."""
     lines = pd.DataFrame({"trip": ["a", "b"]})
-    assert columns_of_lines(lines, [], Reading(columns={role: "trip"})) == {"id": "trip"}
+    reading = Reading(columns={role: "trip"})
+    assert columns_of_lines(lines, [], holds_times, reading) == {"id": "trip"}
 
 
 def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
     lines = pd.DataFrame({"trip": ["a", "b"], "user": [["x"], ["y"]]})
     with pytest.raises(BadInput, match=r"the column 'user' of .* holds lists, not a value a row"):
-        columns_of_lines(lines, [], Reading(what="t.gpkg"))
+        columns_of_lines(lines, [], holds_times, Reading(what="t.gpkg"))
 
 
 def test_beside_coordinates_a_place_is_used_if_it_is_named() -> None:

@@ -227,6 +227,7 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
         f"# made by hand\n{TEXT}",
         f"#\n\n# of 2020, by me\r\n{TEXT}",
         f"\n# lat, lon, id\n{TEXT}",
+        f"# of 2020\n{TEXT}".replace("\n", "\r\r\n"),  # CRLF, written as text by Windows
         f"# of 2020\n#{TEXT}",  # names in the last comment
         f"# of 2020\n# {TEXT}",
         ROWS.to_csv(index_label="#"),

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -29,8 +30,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.extract import traces
-from trajanon.extract.sources import csv_and_parquet, geopackage_and_shapefile
+from trajanon.extract import from_frame, traces
+from trajanon.extract.sources import csv_and_parquet, geopackage_and_shapefile, json_and_geojson
 from trajanon.extract.sources.reading import Reading
 
 
@@ -223,6 +224,60 @@ def test_a_single_time_says_nothing_of_the_points(tmp_path: Path, time: Any) -> 
     path = geojson(tmp_path / "x.geojson", (line((1, 2), (1, 3)), {"times": time}))
     (one,) = read(path, time="times")
     assert np.isnan(one.time).all()
+
+
+@pytest.mark.parametrize("columns", [{}, {"time": "timestamp"}])
+def test_a_time_of_a_line_is_not_said_to_be_that_of_its_points(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, columns: dict[str, str]
+) -> None:
+    path = geojson(tmp_path / "x.geojson", (line((1, 2), (1, 3)), {"timestamp": TIMES[0]}))
+    how = Reading(columns=columns)
+    (one,) = json_and_geojson.read(path, how.of_file(path))
+    assert np.isnan(one.time).all()
+    (((roles, unused), _),) = how.tables.uses.items()
+    assert (roles, unused) == ((), ("timestamp",))
+    assert "the column 'timestamp' of" in caplog.text
+    assert "holds no lists with a time for each point of a line" in caplog.text
+
+
+def test_times_that_a_user_names_go_before_measures(tmp_path: Path) -> None:
+    places = shapely.from_wkt(["LINESTRING M (2 41 1577836800, 2 42 1577836810)"])
+    frame = geopandas.GeoDataFrame({"moments": [[20.0, 40.0]]}, geometry=places, crs=4326)
+    (one,) = from_frame(frame, columns={"time": "moments"})
+    assert one.time.tolist() == [20.0, 40.0]
+    (one,) = from_frame(frame)
+    assert one.time.tolist() == [1577836800.0, 1577836810.0]
+
+
+def test_a_time_of_a_line_leaves_those_of_its_points_to_measures(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    places = shapely.from_wkt(["LINESTRING M (2 41 1577836800, 2 42 1577836810)"])
+    day = {"date": ["2020-01-01"]}
+    (one,) = from_frame(geopandas.GeoDataFrame(day, geometry=places, crs=4326))
+    assert one.time.tolist() == [1577836800.0, 1577836810.0]
+    assert "the column 'date' of the frame holds no lists" in caplog.text
+
+    lists = {"time": [[20.0, 40.0]]}
+    (one,) = from_frame(geopandas.GeoDataFrame(lists, geometry=places, crs=4326))
+    assert one.time.tolist() == [20.0, 40.0]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([None, "1"], ["f#line 1", "f#1"]),  # or both would be one recording
+        ([None, "2", "1"], ["f#line 1", "f#2", "f#1"]),
+        ([None, "a", None], ["f#1", "f#a", "f#3"]),
+        ([None, None], ["f#1", "f#2"]),
+    ],
+)
+def test_the_number_of_a_line_without_an_id_is_no_id_of_another(
+    tmp_path: Path, ids: list[str | None], expected: list[str]
+) -> None:
+    places = ((line((lon, 41), (lon, 42)), {"id": name}) for lon, name in enumerate(ids))
+    found = read(geojson(tmp_path / "x.geojson", *places))
+    assert names(found) == [(name, None) for name in expected]
 
 
 @pytest.mark.parametrize("name", ["x.gpkg", "x.parquet", "x.shp", "x.fgb", "x.geojson"])

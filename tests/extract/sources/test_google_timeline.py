@@ -66,11 +66,15 @@ def test_activities_of_months_are_pieces(tmp_path: Path) -> None:
             activity({}),
             activity({"startLocation": {}, "endLocation": {}, "waypointPath": ends}),
             activity({"startLocation": {}, "endLocation": {}}),
+            activity({"startLocation": {}, "endLocation": {}, "simplifiedRawPath": raw}),
         ]
     }
     between = (*WAY[1][:2], None)
     path = tmp_path / "x.json"
-    assert read(path, content) == [TIMED, [WAY[0], between, WAY[2]], *2 * [[WAY[0], WAY[2]]]]
+    ends_alone = [WAY[0], WAY[2]]
+    untimed = [WAY[0], between, WAY[2]]
+    # A point of the raw path keeps its time, though it is the first and the last.
+    assert read(path, content) == [TIMED, untimed, ends_alone, ends_alone, [WAY[1]]]
     assert counted(path) == {}
 
 

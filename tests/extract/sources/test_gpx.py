@@ -66,6 +66,13 @@ def test_a_clock_that_stood_still_gives_no_times(
     assert np.isfinite(trace.time).sum() == kept
 
 
+def test_a_clock_that_stood_still_gives_no_times_though_one_is_missing(tmp_path: Path) -> None:
+    times = ["2020-01-01T00:00:00Z"] * 40
+    times[7] = ""
+    (trace,) = traces(write(tmp_path / "walk.gpx", timed(*times)))
+    assert np.isnan(trace.time).all()
+
+
 def test_times_that_cannot_be_read_are_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

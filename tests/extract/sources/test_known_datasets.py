@@ -193,7 +193,7 @@ def test_a_polyline_that_is_none_spoils_no_other(
     assert +counts == {"rows that could not be read": 1}
 
 
-@pytest.mark.parametrize("row", [{"name": ""}, {"start": ""}, {"start": "soon"}])
+@pytest.mark.parametrize("row", [{"name": ""}, {"start": ""}, {"start": "soon"}, {"start": "inf"}])
 def test_a_trip_without_name_or_start_is_counted(
     read: Reader, counts: Counter[str], row: dict[str, str]
 ) -> None:

@@ -332,6 +332,12 @@ def test_pages_kept_by_number_go_on_by_number(pages: NumberedPages, server: OsmS
     assert [request.query.get("page") for request in server.requests] == ["2", "3", "4"]
 
 
+def test_a_cache_without_its_first_page_is_filled_in(pages: NumberedPages, tmp_path: Path) -> None:
+    assert points(pages) == 4
+    next(tmp_path.rglob("page0000*")).unlink()
+    assert points(pages) == 4
+
+
 def test_pages_of_both_kinds_are_never_one_row(
     pages: NumberedPages, server: OsmServer, tmp_path: Path
 ) -> None:

@@ -1,6 +1,8 @@
 """Zones of a column: offsets that exist, and times that no zone knows."""
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,3 +30,30 @@ def test_one_impossible_time_costs_no_table(tmp_path: Path) -> None:
 )
 def test_no_zone_is_farther_than_fourteen_hours(zone: str, *, exists: bool) -> None:
     assert are_zones(pd.Series([zone])) == exists
+
+
+@pytest.mark.parametrize(
+    ("zones", "hours"),
+    [
+        (["+02:00", "+02:00", "unknown"], [2.0, 2.0, np.nan]),
+        ([2, 2, 9_999], [2.0, 2.0, np.nan]),
+        ([120, -60, 9_999], [2.0, -1.0, np.nan]),
+        (["2", "5.5", "inf"], [2.0, 5.5, np.nan]),
+        ([7_200_000, 0, -3_600_000], [2.0, 0.0, -1.0]),
+    ],
+)
+def test_one_wrong_zone_costs_no_other(zones: list[Any], hours: list[float]) -> None:
+    column = pd.Series(zones)
+    assert are_zones(column)
+    np.testing.assert_array_equal(seconds_east(np.zeros(3), column) / 3_600.0, hours)
+
+
+def test_a_table_with_a_wrong_zone_is_not_read_as_utc(tmp_path: Path) -> None:
+    rows = "".join(
+        f"a,41,2.{second},2020-09-13T12:26:{second},{zone}\n"
+        for second, zone in ((10, "+02:00"), (20, "unknown"), (30, "+02:00"))
+    )
+    counts = Counter[str]()
+    (found,) = read(csv(tmp_path, "id,lat,lon,time,tz\n" + rows), counts=counts)
+    np.testing.assert_array_equal(found.time - 1_599_992_760.0, [10.0, np.nan, 30.0])
+    assert counts == {"times that could not be read": 1}

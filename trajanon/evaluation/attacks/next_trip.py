@@ -200,18 +200,25 @@ class Followed:
 
 
 def people_followed(
-    published: Published, days: Ints | None, after_known: NextLines | None = None
+    published: Published,
+    days: Ints | None,
+    after_known: NextLines | None = None,
+    *,
+    nobody_is_named: bool = False,
 ) -> Followed | None:
     """Measure what the lines of each person show, to those who know all, or follow them in turn.
 
     ``days`` numbers the day of each trajectory, (n,); ``after_known`` are the lines that go on from
-    known trajectories, if ranked already. None if nothing is known of subjects.
+    known trajectories, if ranked already. None if nothing is known of subjects: neither where
+    ``nobody_is_named``, and so each recording counts as a subject, and all are on one line each.
     """
     subjects = published.subjects
     if subjects is None:
         return None
 
     left = people_left(published.labels, subjects, days, published.k)
+    if nobody_is_named and not left["people"].several:
+        return None
     home, work = places_found(published)
     lines = len(published.lines)
     followed = Followed(published.k, lines, published.unit, left, home, work)
