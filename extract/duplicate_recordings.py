@@ -5,8 +5,8 @@ Where a recording was is kept at times that all recordings share: once a minute,
 short one. One index of these places finds recordings that were near each other at one time, or
 whole hours apart, as clocks of other zones are; these are compared over all the time they share.
 Of recordings with seldom fixes, between which their ways are not known, the fixes themselves are
-kept and compared in the same way. Of recordings without times, those with as many points, which
-begin and end at the same places, are compared at some of these.
+kept, those up to 2038, and compared in the same way. Of recordings without times, those with as
+many points, which begin and end at the same places, are compared at some of these.
 """
 
 from dataclasses import dataclass, fields
@@ -36,7 +36,7 @@ _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
 _SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes are kept
-_LATEST = 2.0**31 - 1.0  # seconds since 1970
+_MOST_SLOTS = 2.0**31 - 1.0  # since 1970, as they have 32 bits: those of a second end in 2038
 
 _DIGITS = 1e7  # of a degree
 _SIGNS = 8  # points by which recordings without times are compared, with the first and the last
@@ -219,7 +219,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     step = np.select([duration < _SHORTEST, duration < _SHORT], [1, 2], _MINUTE)
 
     # Each hop, known by the row of its second fix, has the times from its first fix on, up to that.
-    hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _LATEST))
+    hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _SLOT * _MOST_SLOTS))
     hop_seconds = time[hop] - time[hop - 1]
     hop = hop[(hop_seconds > 0.0) & (hop_seconds <= _LONGEST_HOP)]
     step_of_hop = step[cleaned.trace[hop]]
@@ -246,7 +246,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
 
 def _fixes_of(cleaned: Points, is_sparse: Bools) -> _Sightings:
     """Keep the fixes, by the second, of recordings that have seldom one."""
-    fix = np.flatnonzero(is_sparse[cleaned.trace] & (np.abs(cleaned.time) < _LATEST))
+    fix = np.flatnonzero(is_sparse[cleaned.trace] & (np.abs(cleaned.time) < _MOST_SLOTS))
     trace = cleaned.trace[fix]
     slot = np.rint(cleaned.time[fix]).astype(np.int32)
 

@@ -18,7 +18,12 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.search_and_release_options import settings_from, takes_settings
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
-from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
+from trajanon.extract.options_and_defaults import (
+    ExtractKeywords,
+    Rules,
+    SourceOptions,
+    checked_count,
+)
 from trajanon.extract.sources import files, osm_api_download
 from trajanon.extract.sources.column_role_names import NOBODY
 from trajanon.extract.sources.formats_recognised import SourceFile
@@ -164,8 +169,8 @@ def extract_to(
     {'read': 1, 'with a trajectory': 1, 'left out': {}}
     """
     out = Path(out)
-    if partition is not None and partition < 1:
-        raise BadInput(f"`partition` must be at least 1 (got {partition})")
+    if partition is not None:
+        partition = checked_count("partition", partition)
     plan = _planned(source, area, windows, hidden, client, progress, options)
 
     with ExitStack() as stack:

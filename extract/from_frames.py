@@ -126,16 +126,23 @@ def _traces_of_frame(
         tables=tables,
         timed=has_times and not _holds_lines(table),
     )
-    if geometry is None:
-        if not len(table):
-            raise BadInput(f"{_WHAT} has no rows")
+    try:
+        if geometry is None:
+            if not len(table):
+                raise BadInput(f"{_WHAT} has no rows")
 
-        def chunks(names: Sequence[str]) -> Iterator[pd.DataFrame]:
-            yield attributes[list(names)]
+            def chunks(names: Sequence[str]) -> Iterator[pd.DataFrame]:
+                yield attributes[list(names)]
 
-        yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
-    else:
-        yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
+            yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
+        else:
+            yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
+    except UnicodeEncodeError as error:  # of Arrow, in columns of objects
+        way_out = "mend it, as text.encode(errors='replace').decode() does"
+        text = error.object[:40]
+        raise BadInput(
+            f"{_WHAT} holds a text with half a character, {text!r}: {way_out}"
+        ) from error
     reading.warn_at_the_end()
     del reading.counts[ONE_A_FILE]  # a frame that is one recording leaves nothing out
     for what, count in reading.counts.items():

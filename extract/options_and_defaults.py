@@ -83,16 +83,18 @@ class Rules(Checked):
             option_said = f"`per_recording={self.per_recording or 'all'}`"
             raise BadInput(f"{option_said} is for windows: add `windows`, or leave it out")
         if self.per_recording not in (1, None):
-            raise BadInput(f"`per_recording` must be 1, or all (got {self.per_recording})")
+            way_out = "must be 1, or all, which is None in Python"
+            raise BadInput(f"`per_recording` {way_out} (got {self.per_recording!r})")
+        for name in ("max_gap", "max_pause", "max_speed"):
+            if getattr(self, name) == math.inf:
+                object.__setattr__(self, name, None)
+        super().__post_init__()
+
         if self.spacing is not None and self.min_length is not None:
             option_said = f"`min_length={self.min_length:g}` is for whole trips"
             raise BadInput(f"{option_said}: leave out `min_length`, or `spacing`")
         if self.trips and self.min_length is None:
             object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
-        for name in ("max_gap", "max_pause", "max_speed"):
-            if getattr(self, name) == math.inf:
-                object.__setattr__(self, name, None)
-        super().__post_init__()
 
     @property
     def trips(self) -> bool:
@@ -161,13 +163,18 @@ class SourceOptions:
         if self.untimed not in ("accept", "reject"):
             raise BadInput(f"`untimed` must be accept or reject (got {self.untimed!r})")
         for name in ("jobs", "max_pages"):
-            value = getattr(self, name)
-            number = whole_number(value)
-            if number is None:
-                raise BadInput(f"`{name}` must be a whole number (got {value!r})")
-            if number < 1:
-                raise BadInput(f"`{name}` must be at least 1 (got {number})")
+            checked_count(name, getattr(self, name))
         refuse_other_columns(self.columns)
+
+
+def checked_count(name: str, value: object) -> int:
+    """Return a whole number of at least 1, the value of an option; refuse anything else."""
+    number = whole_number(value)
+    if number is None:
+        raise BadInput(f"`{name}` must be a whole number (got {value!r})")
+    if number < 1:
+        raise BadInput(f"`{name}` must be at least 1 (got {number})")
+    return number
 
 
 def refuse_other_columns(columns: object) -> None:

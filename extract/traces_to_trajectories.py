@@ -32,15 +32,9 @@ from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import Trips
-from trajanon.extract.why_left_out import (
-    AT_TWO_PLACES,
-    SHARED_NAMES,
-    SHORT,
-    WHY_BY_BECAME,
-    Became,
-    why_nothing,
-)
+from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
+from trajanon.trajectories.subjects import PERHAPS_TRIPS
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 POINTS_PER_BATCH = 50_000  # about; few enough to stay in the processor's cache
@@ -279,7 +273,7 @@ class Cutter:
         rare = {
             **persons.merged.counts,
             AT_TWO_PLACES: persons.at_two_places,
-            SHARED_NAMES: persons.shared_names,
+            PERHAPS_TRIPS: persons.shared_names,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
         return self._with_final_numbers(parts, renumbered(person_of[subject]), trace)

@@ -13,7 +13,6 @@ from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.subjects import Nameless, merged_sentences
 
 AT_TWO_PLACES = "subjects at two places at one time"
-SHARED_NAMES = "people whose only recording is named as another's"
 OVERLAPS = "pieces of a recording with overlapping times"
 FOUND = "trips found"
 
@@ -185,7 +184,7 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     if counts[AT_TWO_PLACES]:
         texts.append(_two_places_sentence(counts[AT_TWO_PLACES], columns_read(provenance)))
 
-    if counts[SHARED_NAMES]:
+    if origin.source.perhaps_trips:
         texts += _exchanged_sentences(columns_read(provenance))
     return texts
 

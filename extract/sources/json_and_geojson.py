@@ -367,8 +367,6 @@ def json_list(value: object) -> list[Any]:
 
 def plain_value(value: Any) -> Any:
     """Return a value of JSON as one that a column of texts or numbers can hold."""
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()  # JSON may name half a character
     if isinstance(value, list):
         return [plain_value(element) for element in value]
     # Beyond 2^53 two ids would become one float.

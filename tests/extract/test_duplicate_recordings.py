@@ -78,6 +78,14 @@ def test_a_short_part_of_a_short_recording_is_a_copy(seed: int, begin: int, seco
     assert people(whole, part) == 1
 
 
+@pytest.mark.parametrize("year", [1970, 2037, 2038, 2099])
+@pytest.mark.parametrize("every", [5.0, 120.0])
+def test_a_copy_is_found_in_any_year(year: int, every: float) -> None:
+    start = float(np.datetime64(f"{year}-03-01", "s").astype(np.int64))
+    whole = ride(0, every=every, start=start)
+    assert people(whole, replace(rounded(whole, 5), subject="another", name="copy")) == 1
+
+
 CHANGES: dict[str, Callable[[Trace], Trace]] = {
     "the same": lambda trace: trace,
     "5 digits": lambda trace: rounded(trace, 5),

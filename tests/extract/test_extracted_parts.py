@@ -65,6 +65,20 @@ def test_parts_together_are_the_file(tmp_path: Path) -> None:
         assert len({run.times.tobytes() for run in runs if run and run.times is not None}) == 1
 
 
+@pytest.mark.parametrize(
+    ("partition", "says"),
+    [
+        (2.5, "a whole number (got 2.5)"),
+        ("2", "a whole number (got '2')"),
+        (0, "at least 1 (got 0)"),
+    ],
+)
+def test_a_partition_that_is_no_count_is_refused(tmp_path: Path, partition: Any, says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        extract_to(tmp_path / "trips", str(sample()), partition=partition)
+    assert str(refused.value) == f"`partition` must be {says}"
+
+
 def test_parts_are_in_the_order_of_places(tmp_path: Path) -> None:
     """Along a curve that other libraries know, and whoever looks for a place skips the others."""
     extract_to(tmp_path / "trips", str(sample()), partition=40, points=6)

@@ -152,6 +152,13 @@ def test_other_frames_are_refused(frame: Any, said: str) -> None:
         list(from_frame(frame))
 
 
+@pytest.mark.parametrize("column", ["id", "user", "time", "maker"])
+def test_half_a_character_is_refused(column: str) -> None:
+    texts = pd.Series(["a\ud800", "b", "a", "b"], dtype=object)
+    with pytest.raises(BadInput, match=r"a text with half a character, 'a.ud800': mend it"):
+        list(from_frame(points(**{"id": 1, column: texts})))
+
+
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_wkb_of_any_kind_is_a_place(kind: Any) -> None:
     """DuckDB writes bytearrays into pandas."""

@@ -33,7 +33,9 @@ def test_what_has_a_spacing_is_a_window() -> None:
         ({"max_speed": "auto"}, "`max_speed` must be a number from"),
         *(({"trim_ends": one}, "`trim_ends` must be a number from 0") for one in (-1, math.nan)),
         *(({"min_length": one}, "`min_length` must be a number from 0") for one in (-1, math.nan)),
-        ({"spacing": 10, "per_recording": 2}, "`per_recording` must be 1, or all (got 2)"),
+        ({"spacing": 10, "per_recording": 2}, "must be 1, or all, which is None in Python (got 2)"),
+        ({"spacing": 10, "per_recording": "all"}, "which is None in Python (got 'all')"),
+        ({"spacing": 10, "min_length": "500"}, "`min_length` must be a number from 0"),
         ({"per_recording": None}, "`per_recording=all` is for windows: add `windows`"),
     ],
 )

@@ -58,6 +58,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (nameless(0.9, 1), "ready", ""),
     (nameless(0.002), "conditional", "10 recordings have no name: each was counted"),
     (nameless(1.0), "conditional", "at least 5 recordings stand behind"),
+    ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
     (moved(FEW_DATA), "ready", ""),
     (moved(FEW_DATA + 0.01), "conditional", "the streets people used: by about 20 % of"),

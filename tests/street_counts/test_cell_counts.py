@@ -103,6 +103,8 @@ def test_tiles_that_no_page_should_ask_for_are_refused(
     monkeypatch.setattr(heat_tiles, "_LARGEST", 1_000)
     with pytest.raises(BadInput, match="use wider cells than 200 m"):
         write_heat_tiles(tmp_path / "large.pmtiles", lines(), 200.0)
+    with pytest.raises(BadInput, match=r"at most 6,250 metres wide \(got 10000\)"):
+        write_heat_tiles(tmp_path / "wide.pmtiles", lines(), 10_000.0)
 
 
 ACROSS = ReleasedLines(

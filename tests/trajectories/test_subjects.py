@@ -230,7 +230,7 @@ def test_trajectories_count_what_was_merged() -> None:
     assert some.subject.tolist() == [0] * 7 + [1, 1, 2, 2, 3]
     report = trajanon.anonymize(some, 2, effort="fast").report
     assert report["subjects_merged"] == {"names": 7, "copies": 0}
-    assert "1 recording has no name: they count as 1 subject." in report["notice"]
+    assert "1 recording has no name: it counts as 1 person." in report["notice"]
 
 
 @settings(max_examples=12)

@@ -162,7 +162,12 @@ def written_column(path: object, file: pq.ParquetFile | ParquetParts, name: str)
             f"the column {name!r} of {path} holds {column_type}, and not one value a row; "
             "leave it out"
         )
-    return np.asarray(arrow.sound(file.read([name])[name]).to_numpy())
+    column = arrow.sound(file.read([name])[name])
+    if pa.types.is_integer(column.type) and column.null_count:
+        # As floats, long numbers would lose digits: one subject would be two, in a part with a
+        # missing value and in another without.
+        return np.array(column.to_pylist(), dtype=object)
+    return np.asarray(column.to_numpy())
 
 
 def batches_of(file: pq.ParquetFile | ParquetParts, name: str) -> Iterator[pa.Array]:

@@ -499,8 +499,9 @@ def _notice(plan: "Plan", origin: Provenance, *, counts_people: bool) -> str:
     nameless = origin.source.unnamed
     if nameless.recordings:
         have = number_of(nameless.recordings, "recording has", "recordings have")
-        as_many = number_of(nameless.subjects, "subject")
-        return f"{notice} {have} no name: they count as {as_many}."
+        count = "it counts" if nameless.recordings == 1 else "they count"
+        people = number_of(nameless.subjects, "person", "people")
+        return f"{notice} {have} no name: {count} as {people}."
     return notice
 
 

@@ -145,6 +145,7 @@ def verdict(report: Report, problems: Sequence[str] = (), stops: Sequence[Findin
         _hours_alone,
         _ends_in_few_places,
         _nameless_as_different,
+        _trips_as_people,
         _pairs_of_windows,
         _lines_of_little_use,
         _days_left_out,
@@ -282,6 +283,13 @@ def _nameless_as_different(report: Report) -> Iterator[Finding]:
     nameless = report.source.unnamed
     if report.knows_people and nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
+
+
+def _trips_as_people(report: Report) -> Iterator[Finding]:
+    """Find whether trips may have been taken for people, by the names of their recordings."""
+    people = report.source.perhaps_trips
+    if report.knows_people and people:
+        yield Finding("trips_as_people", {"people": rough_count(people)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:

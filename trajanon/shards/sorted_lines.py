@@ -11,10 +11,10 @@ from trajanon.files.arrow import lists_of
 from trajanon.files.rounding_order_and_keys_of_lines import come_before, in_order, numbers_of
 from trajanon.shards.scratch_and_resume import Scratch, read_table, write_table
 
-LINES_PER_GROUP = 1_000
+LINES_PER_GROUP = 250
 """Lines of a row group: of each shard, one may have to wait in memory."""
 
-GROUPS_PER_BLOCK = 100
+GROUPS_PER_BLOCK = 60
 """Row groups that are read at one time."""
 
 
@@ -71,3 +71,6 @@ def lines_in_order(scratch: Scratch, first_lines: Sequence[Floats]) -> Iterator[
             # Equal lines are in the order of their shards.
             by_shard = np.argsort(lines["shard"].to_numpy(), kind="stable")
             yield lines.take(pa.array(by_shard)).drop_columns("shard")
+            del lines
+        # Arrow would keep the memory for itself.
+        pa.default_memory_pool().release_unused()

@@ -26,7 +26,7 @@ from trajanon.trajectories.geodesy import (
 
 _PLACES_A_CELL = 4  # that are looked at in its width, along a line
 _FINEST = 10.0  # metres
-_COARSEST = 100_000.0
+COARSEST = 100_000.0
 
 # Metres across a hexagon of H3's resolution 0, at least. One of the next has a seventh of its area.
 _H3_WIDTH = 1_000_000.0
@@ -93,8 +93,8 @@ def cell_counts(
 def _h3_resolution(grid: float | str) -> int | None:
     """Return the resolution of H3's cells, or None for squares; refuse a grid that is neither."""
     if isinstance(grid, Real) and not isinstance(grid, bool):
-        if not _FINEST <= grid <= _COARSEST:
-            raise BadInput(f"cells are {_FINEST:g} to {_COARSEST:,.0f} metres wide (got {grid:g})")
+        if not _FINEST <= grid <= COARSEST:
+            raise BadInput(f"cells are {_FINEST:g} to {COARSEST:,.0f} metres wide (got {grid:g})")
         return None
 
     family, _, resolution = grid.partition(":") if isinstance(grid, str) else ("", "", "")

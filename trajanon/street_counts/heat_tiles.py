@@ -11,7 +11,7 @@ from geopandas import GeoDataFrame
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.street_counts.cell_counts import cell_counts
+from trajanon.street_counts.cell_counts import COARSEST, cell_counts
 from trajanon.street_counts.lines_to_count import ReleasedLines
 
 LEVELS = 5
@@ -37,6 +37,12 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> GeoData
         from pmtiles.writer import Writer
     except ImportError as error:
         raise BadInput(f"{path} needs two packages: pip install 'trajanon[cells]'") from error
+
+    widest = COARSEST / 2 ** (LEVELS - 1)
+    if metres > widest:
+        raise BadInput(
+            f"cells of a heat map are at most {widest:,.0f} metres wide (got {metres:g})"
+        )
 
     finest = cell_counts(lines, metres)
     tiles: dict[int, bytes] = {}  # by their numbers in PMTiles

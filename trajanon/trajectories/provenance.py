@@ -15,6 +15,7 @@ from trajanon.trajectories.subjects import (
     NAMELESS,
     NAMELESS_COUNT_AS,
     NAMES_MERGED,
+    PERHAPS_TRIPS,
     Merged,
     Nameless,
 )
@@ -34,6 +35,7 @@ class Source(Struct, frozen=True, kw_only=True):
     used: Whole = 0  # of these, with a trajectory
     nameless: Whole = 0  # recordings
     nameless_count_as: Whole | None = None  # subjects
+    perhaps_trips: Whole = 0  # subjects whose only recording is named as another's
     per_recording: Whole | None = None  # windows of a recording, at most; None if not known
     possible_persons: list[PossiblePersons] = []
     left_out: dict[str, Whole] = {}  # recordings, and why
@@ -98,6 +100,7 @@ def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Sour
         used=recordings.get("with a trajectory", 0),
         nameless=nameless,
         nameless_count_as=counts.get(NAMELESS_COUNT_AS, nameless),
+        perhaps_trips=counts.get(PERHAPS_TRIPS, 0),
         per_recording=per_recording if _is_count(per_recording) else None,
         possible_persons=_columns_in(account.get("possible_persons")),
         left_out=counts_in(reasons),

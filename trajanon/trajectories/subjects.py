@@ -17,6 +17,7 @@ NAMES_MERGED = "subject names merged"  # other spellings of a name
 COPIES_MERGED = "subjects merged (copies of recordings)"
 NAMELESS = "recordings of unknown subjects"
 NAMELESS_COUNT_AS = "subjects without a name"  # those that they count as
+PERHAPS_TRIPS = "people whose only recording is named as another's"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from geo_tables import points, write
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import trajanon
 from trajanon.common.columns_read import columns_read
 from trajanon.common.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import extract, traces
@@ -268,6 +269,9 @@ def test_trips_taken_for_people_are_said(tmp_path: Path, caplog: pytest.LogCaptu
         path = written(tmp_path / "x.csv", table)
         exchanged = extract(path, columns={"id": subject, "subject": recording})
         sentences = people_sentences(exchanged.provenance)
+        verdict = trajanon.anonymize(exchanged, 2, effort="fast").verdict
+        assert verdict is not None
+        assert "trips_as_people" in [finding.kind for finding in verdict.findings]
         if subject == "user_id":
             assert "told apart by 'trip_id', and recordings by 'user_id'" in caplog.text
             caplog.clear()

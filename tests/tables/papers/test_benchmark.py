@@ -160,6 +160,13 @@ def test_each_heuristic_weighs_the_same_in_the_correlation() -> None:
     assert one == pytest.approx(np.corrcoef(often[0], often[1])[0, 1])
 
 
+def test_equal_losses_have_no_correlation(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [5.0] * 24, "b": 6.0}).to_csv(tmp_path / "mine.csv", index=False)
+    found = [m for batch in benchmark(["hm2"], tmp_path / "mine.csv", repeats=2) for m in batch]
+    assert {m.ours for m in found if m.statistic == "il"} == {0.0}
+    assert not any(m.statistic == "pearson" for m in found)
+
+
 def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
     measured = {
         (m.method, m.k, m.statistic): m.ours

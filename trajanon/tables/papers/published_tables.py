@@ -182,6 +182,9 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     for number, k in enumerate(ks):
         lengths_of_tsp = [lengths[number] for lengths, _ in lengths_and_losses_of_tsp]
         losses_of_tsp = [losses[number] for _, losses in lengths_and_losses_of_tsp]
+        # Where all lengths, or all losses, are equal, they have no correlation.
+        if not all(np.ptp(np.concatenate(one)) for one in (lengths_of_tsp, losses_of_tsp)):
+            continue
         pearson = {"pearson": weighted_correlation(lengths_of_tsp, losses_of_tsp)}
         runs = sum(map(len, losses_of_tsp))
         yield row("all TSP heuristics", "path length and SSE", "", k, pearson, runs)
