@@ -10,6 +10,8 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import metres_between
 
+_FARTHEST_TIME = 1e11  # seconds from 1970, some 3,000 years: what is farther, or infinite, is none
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -86,10 +88,11 @@ def batch(traces: Sequence[Trace]) -> Points:
     """Put the points of traces into common arrays."""
     sizes = [len(trace) for trace in traces]
     trace_of_point = np.repeat(np.arange(len(traces), dtype=np.int64), sizes)
+    time = np.concatenate([trace.time for trace in traces])
     return Points(
         lat=np.concatenate([trace.lat for trace in traces]),
         lon=np.concatenate([trace.lon for trace in traces]),
-        time=np.concatenate([trace.time for trace in traces]),
+        time=np.where(np.abs(time) < _FARTHEST_TIME, time, np.nan),
         trace=trace_of_point,
         piece=trace_of_point,
         without_fix={

@@ -270,9 +270,7 @@ def _line_parts(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
         parts = json_list(shape.get("sequences", shape.get("prisms", [shape])))
         parts = [json_object(part) for part in parts]
         # A part of one place is no line. One without places stays: the feature cannot be read.
-        return [
-            part for part in parts if not (places := part.get("coordinates")) or len(places) > 1
-        ]
+        return [part for part in parts if len(json_list(part.get("coordinates"))) != 1]
 
     if kind in _LINE_TYPES:
         coordinates = shape.get("coordinates")

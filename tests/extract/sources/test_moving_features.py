@@ -137,6 +137,7 @@ def test_other_features_are_counted(path: Path) -> None:
 
 BROKEN = [7, feature(moving("x")), feature(moving([[1], [2]])), feature(moving([{}, {}]))]
 BROKEN += [feature({"type": "MovingGeometryCollection", "prisms": [1]}), feature(moving(None))]
+BROKEN += [feature(moving(5)), feature(moving(True)), feature(moving({"x": 1}))]
 
 
 @pytest.mark.parametrize("broken", BROKEN)
