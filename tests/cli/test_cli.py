@@ -12,6 +12,7 @@ from commands import FAST, Run, names, track
 
 from trajanon.__main__ import _COMMANDS
 from trajanon.cli.options import COMMAND_NAMES, HELP
+from trajanon.cli.report_tables import without_lists
 from trajanon.data import sample
 from trajanon.extract import extraction
 
@@ -220,3 +221,14 @@ def test_the_table_of_helps_lists_what_each_command_takes() -> None:
             code = command.__code__  # the signature is what the table made of it
             taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             assert {*taken} <= {*signature(command).parameters}, listed
+
+
+def test_json_keeps_the_lists_that_are_not_of_rows() -> None:
+    kept = {
+        "rows": {"way": "lines"},
+        "times": {"alone": {"hours": ["04:00"]}},
+        "source": {"run": {"paths": ["a.gpx"]}},
+        "stages": [{"name": "path"}],
+    }
+    report = {**kept, "labels": [0, 0], "rows": {"way": "lines", "without": [1]}}
+    assert without_lists(report) == kept

@@ -220,33 +220,40 @@ def places(city: Published) -> list[list[int]]:
     """People with a place of three starts and ends of their trips; found by lines, and by a guess.
 
     A place is the first of the ends near which most others are: all beginnings, then all ends. The
-    second one is where most are of those that are not near the first.
+    second one is where most are of those that are not near the first. By lines it is the middle of
+    these ends, of which some are 200 m, 500 m or 1 km from the first: the best of the three.
     """
     scale = metres_of_degrees(city.lines[..., 0].mean())
 
     def far(one: Floats, other: Floats) -> float:
         return float(np.hypot(*((one - other) * scale)))
 
-    def busiest(ends: Floats, but: Floats | None = None) -> tuple[Floats, int]:
+    def busiest(ends: Floats, but: Floats | None, reach: float) -> tuple[Floats, Floats, int]:
         if but is not None:
-            away = [one for one in ends if far(one, but) > 400.0]
+            away = [one for one in ends if far(one, but) > 2.0 * reach]
             if not away:
-                return ends[0], 0
+                return ends[0], ends[0], 0
             ends = np.array(away)
-        near = [sum(far(one, other) <= 200.0 for one in ends) for other in ends]
-        return ends[int(np.argmax(near))], max(near)
+        near = [[one for one in ends if far(one, other) <= reach] for other in ends]
+        most = int(np.argmax([len(some) for some in near]))
+        return ends[most], np.mean(near[most], axis=0), len(near[most])
 
+    reaches = (200.0, 500.0, 1_000.0)
     counts = [[0, 0, 0], [0, 0, 0]]
-    guess, _ = busiest(np.concatenate([city.lines[:, 0], city.lines[:, -1]]))
+    found = [[0, 0, 0], [0, 0, 0]]  # by reach
+    guess, *_ = busiest(np.concatenate([city.lines[:, 0], city.lines[:, -1]]), None, 200.0)
     for person in set(city.owners.tolist()):
         went = city.points[city.owners == person]
         lines = city.lines[city.labels[city.owners == person]]
-        place, told = None, None
-        for count in counts:
-            place, many = busiest(np.concatenate([went[:, 0], went[:, -1]]), place)
-            told, _ = busiest(np.concatenate([lines[:, 0], lines[:, -1]]), told)
-            if many >= 3:
-                count[0] += 1
-                for number, at in ((1, told), (2, guess)):
-                    count[number] += bool(far(at, place) <= 200.0)
+        place, told = None, dict.fromkeys(reaches)
+        for number, count in enumerate(counts):
+            place, _, many = busiest(np.concatenate([went[:, 0], went[:, -1]]), place, 200.0)
+            count[0] += many >= 3
+            count[2] += many >= 3 and far(guess, place) <= 200.0
+            for at, reach in enumerate(reaches):
+                shown = np.concatenate([lines[:, 0], lines[:, -1]])
+                told[reach], middle, _ = busiest(shown, told[reach], reach)
+                found[number][at] += many >= 3 and far(middle, place) <= 200.0
+    for count, by_reach in zip(counts, found, strict=True):
+        count[1] = max(by_reach)
     return counts

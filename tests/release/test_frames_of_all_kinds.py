@@ -94,6 +94,19 @@ def test_a_table_comes_back_in_its_library(made: Callable[[pd.DataFrame], Any]) 
     assert read["at"].to_pylist() == given["at"].tolist()
 
 
+def test_long_numbers_beside_geometries_keep_every_digit() -> None:
+    """As floats two people would be one, in a table of DuckDB or polars with a missing number."""
+    long = [2**60 + 1, 2**60 + 2, None]
+    points = as_points(fixes().head(3)).assign(at=[3, 4, 5]).set_index("at")
+    table = pa.table(points.to_arrow()).append_column("user", pa.array(long))
+    for metadata in (table.schema.metadata, None):
+        read = to_pandas(table.replace_schema_metadata(metadata))
+        assert read["user"].tolist() == long
+        assert read.columns.tolist() == table.column_names
+        assert (read.geometry.to_wkb() == points.geometry.to_wkb().to_numpy()).all()
+        assert read.crs == points.crs
+
+
 def test_a_release_is_a_table_of_arrow() -> None:
     release = trajanon.anonymize(fixes(), k=2, subject="who", **SEARCH)
     for made in (release, release.trajectories):

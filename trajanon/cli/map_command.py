@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"  # as maps.colours_and_tiles, which loads folium
-_MARGIN = 0.01  # degrees, about a kilometre
+_MARGIN = 0.01  # degrees: a kilometre to north and south, less to east and west
 
 
 @options(tiles=_TILES)
@@ -120,7 +120,7 @@ def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":
 
 
 def box_around(points: "Floats") -> "Box":
-    """Return the box of points, (..., 2), wider by a kilometre: no road farther off counts."""
+    """Return the box of points, (..., 2), with a margin: no road beyond it counts."""
     import numpy as np
 
     from trajanon.extract import Box

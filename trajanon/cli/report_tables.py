@@ -14,6 +14,11 @@ from trajanon.release.verdict_sentences import label_of, sentence_of
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""
 
+_LISTS_OF_ROWS = {
+    *("labels", "line_keys", "rows", "sizes", "starts", "subjects_per_group", "without")
+}
+"""Lists of a report, and of its parts, with an entry for each trajectory or group, or many."""
+
 _MOST_USES = 5  # of columns, of as many kinds of tables, that are printed
 
 
@@ -22,7 +27,7 @@ def without_lists(report: Mapping[str, object]) -> dict[str, object]:
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
-        if name == "stages" or not isinstance(value, list)
+        if name not in _LISTS_OF_ROWS or not isinstance(value, list)
     }
 
 

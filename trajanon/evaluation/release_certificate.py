@@ -217,7 +217,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
     except BadInput as error:
         raise FileProblem(
             f"{path} is not a certificate of trajanon: `trajanon evaluate` writes one beside a "
-            f"release"
+            f"release that may be published"
         ) from error
 
 

@@ -26,16 +26,14 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
     table = _arrow_of(frame)
     arrow.refuse_repeated_columns(table.schema, what)
 
-    marks = [(field.metadata or {}).get(b"ARROW:extension:name", b"") for field in table.schema]
-    if any(mark.startswith(WKB.encode()) for mark in marks):
-        import geopandas
-
-        with arrow.reading(what, "a table of geometries", ValueError):
-            return geopandas.GeoDataFrame.from_arrow(table)
-
-    binary = [
+    geometry = [
         field.name
         for field in table.schema
+        if (field.metadata or {}).get(b"ARROW:extension:name", b"").startswith(WKB.encode())
+    ]
+    binary = [
+        field.name
+        for field in table.drop_columns(geometry).schema
         if pa.types.is_binary(field.type)
         or pa.types.is_large_binary(field.type)
         or pa.types.is_fixed_size_binary(field.type)
@@ -43,8 +41,18 @@ def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
     ]
     # As floats, long whole numbers lose digits, and two ids could become one.
     options = {"date_as_object": False, "integer_object_nulls": True}
-    plain = arrow.frame(table.drop_columns(binary), what, **options)
-    return plain.assign(**{name: table[name].to_pylist() for name in binary})
+    plain = arrow.frame(table.drop_columns([*geometry, *binary]), what, **options)
+    plain = plain.assign(**{name: table[name].to_pylist() for name in binary})
+    if not geometry:
+        return plain
+
+    import geopandas
+
+    # Without what pandas noted of an index, rows are numbered as in the other columns.
+    shapes = table.select(geometry).replace_schema_metadata(None)
+    with arrow.reading(what, "a table of geometries", ValueError):
+        geometries = geopandas.GeoDataFrame.from_arrow(shapes)
+    return geometries.assign(**plain)[table.column_names]
 
 
 def _arrow_of(frame: object) -> pa.Table:

@@ -139,9 +139,11 @@ def expecting_geometries(source: object) -> Iterator[None]:
 
 
 def refuse_other_system(where: object, geo: Geo) -> None:
-    """Refuse geometries that are not in WGS 84."""
+    """Refuse geometries that are said not to be in WGS 84."""
+    # The default of GeoParquet is WGS 84. Null is an unknown system: its coordinates are taken for
+    # degrees, and refused where these are not on Earth.
     system = geo["columns"][geo["primary_column"]].get("crs")
-    if system is None:  # the default of GeoParquet is WGS 84
+    if system is None:
         return
     from pyproj import CRS
     from pyproj.exceptions import CRSError

@@ -35,7 +35,8 @@ from trajanon.trajectories.geodesy import metres_of_degrees
 Number = TypeVar("Number", np.float64, np.int64)
 
 KEEP_OFF = 100.0
-"""Metres; a line with a point farther than this from all roads stays as it was."""
+"""Metres; a line with a point farther than this from all roads stays as it was, and so does one
+whose points no way joins."""
 
 # At most 12 streets are tried near each point. To turn back costs 5 of log-likelihood. A way may be
 # longer than twice the straight one by 500 m.
