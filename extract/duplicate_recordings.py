@@ -103,12 +103,12 @@ class _Sightings:
         return (number << 33) + slot + (1 << 31)
 
     @cached_property
-    def moves(self) -> Bools:
-        """Mark the recordings that are long enough to be compared with others, (n,)."""
+    def went_far_enough(self) -> Bools:
+        """Mark the recordings that went far enough to be compared with others, (n,)."""
         has_places = self.places > 0
-        moves = np.zeros(len(self.places), dtype=np.bool_)
-        moves[has_places] = _extents(self.where, self.start[has_places]) >= LEAST_WAY
-        return moves
+        far_enough = np.zeros(len(self.places), dtype=np.bool_)
+        far_enough[has_places] = _extents(self.where, self.start[has_places]) >= LEAST_WAY
+        return far_enough
 
 
 _Batch = TypeVar("_Batch", _Recorded, _Sightings)
@@ -336,7 +336,7 @@ def _near_in_time(sightings: _Sightings, recorded: _Recorded, unit: int) -> Ints
         best = greatest_of(owner[shared], -others_around[shared], speed[shared] <= _FASTEST)
         sought_by_step.append(shared[best])
     sought = np.unique(np.concatenate(sought_by_step))
-    sought = sought[sightings.moves[recording[sought]]]
+    sought = sought[sightings.went_far_enough[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
     squares = [cells(corner, _CELL) for corner in _corners(where[sought], _NEAR)]

@@ -1,7 +1,9 @@
 """The limits of hops and pauses that are found from the data.
 
-A limit is 5 times the median, over recordings, of their median hop, in metres or seconds; a hop is
-at least 2,000 m, a pause from 300 s to half an hour: for longer, it is unknown where somebody was.
+A limit is 5 times the median, over recordings, of their median hop, in metres or seconds. That of
+hops is at least 2,000 m, and that of pauses from 300 s to half an hour: for longer, it is unknown
+where somebody was. They are found from the first 1,000 recordings, or those up to 200,000 points,
+and hold for all.
 """
 
 from collections.abc import Iterator

@@ -349,7 +349,7 @@ def read_geometries(path: Path) -> NDArray[np.object_]:
 
 
 def read_shapes(path: Path, what: str, *, attributes: bool) -> "GeoDataFrame":
-    """Read the shapes of a file, perhaps with their attributes; ``what`` they shall be."""
+    """Read the shapes of a file, perhaps with their attributes; ``what`` names them in messages."""
     import geopandas
     import pyogrio
 

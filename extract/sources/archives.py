@@ -171,13 +171,13 @@ class CutOff(Exception):
 def members(stream: Stream, path: Path) -> Iterator[Member]:
     """Return the members of a zip or tar archive in their order, folders left out; close it."""
     with stream:
-        members_of = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
-        for name, opened in members_of(stream, path):
+        members_of = _members_of_zip if stream.peek(4).startswith(ZIP) else _members_of_tar
+        for name, open_member in members_of(stream, path):
             # A name may hold ends of lines and broken characters.
-            yield name if name.isprintable() else ascii(name)[1:-1], opened
+            yield name if name.isprintable() else ascii(name)[1:-1], open_member
 
 
-def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
+def _members_of_zip(stream: Stream, path: Path) -> Iterator[Member]:
     """Return the members of a zip archive."""
     try:
         archive = zipfile.ZipFile(stream)
@@ -186,7 +186,7 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
             f"{path} is not a complete zip archive ({error}): download it again"
         ) from error
 
-    def opened(info: zipfile.ZipInfo) -> Stream:
+    def open_member(info: zipfile.ZipInfo) -> Stream:
         name = f"{path}/{info.filename}"
         if info.flag_bits & _ENCRYPTED:
             raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
@@ -202,10 +202,10 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
             if not info.is_dir():
                 # The upper 16 bits are the mode of Unix; 0 if the program wrote none.
                 is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-                yield info.filename, partial(opened, info) if is_file else None
+                yield info.filename, partial(open_member, info) if is_file else None
 
 
-def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
+def _members_of_tar(stream: Stream, path: Path) -> Iterator[Member]:
     """Return the members of a tar archive, packed or not."""
     try:
         with _raising_cut_off():
@@ -226,10 +226,10 @@ def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
             # Or it would remember every member of millions.
             archive.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it
             if not info.isdir():
-                yield info.name, partial(_opened_in_tar, archive, info) if info.isreg() else None
+                yield info.name, partial(_open_in_tar, archive, info) if info.isreg() else None
 
 
-def _opened_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
+def _open_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
     """Open a regular file of a tar archive, and unpack it if it is packed."""
     content = archive.extractfile(info)
     assert content is not None  # a regular file

@@ -93,9 +93,12 @@ def _holds_only(letters: set[str], values: pd.Series) -> bool:
 def _is_zone(head: TableHead, name: str) -> bool:
     """Return whether a column holds time zones."""
     column = head[name]
-    # Numbers in a column called zone may be of parts of a town.
-    are_places = plain(name) == "zone" and not np.isnan(column.numbers).all()
-    return not are_places and are_zones(column.coded.values)
+    # Numbers in a column called zone may be of parts of a town, and so may letters beside Z.
+    may_be_places = plain(name) == "zone"
+    if may_be_places and not np.isnan(column.numbers).all():
+        return False
+    # Elsewhere a few others are errors: without the column, all times would be read as UTC.
+    return are_zones(column.coded.values, 1.0 if may_be_places else 0.5)
 
 
 def _are_gps_seconds(head: TableHead, name: str) -> bool:

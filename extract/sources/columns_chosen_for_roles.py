@@ -44,6 +44,7 @@ def used_columns(
         for role in column_role_names.MARKS:
             choice.assign(role)
         choice.assign_order()
+        choice.warn_of_unused_names()
         choice.record()
     return choice.column_of
 
@@ -272,7 +273,9 @@ class _ChoiceOfColumns:
 
     def assign_times(self) -> None:
         """Find the times of points: those of the finest column, with its day or zone."""
-        if self.assign("gps_seconds"):
+        # Who names the times alone does not want those of another clock beside them.
+        is_time_named_alone = "time" in self.named and "gps_seconds" not in self.named
+        if not is_time_named_alone and self.assign("gps_seconds"):
             self.assign("gps_week")
             return
         name = self.assign("time")
@@ -304,6 +307,12 @@ class _ChoiceOfColumns:
             is_needed |= self.head.count_different(clock) < self.head.row_count
         if is_needed:
             self.assign("order")
+
+    def warn_of_unused_names(self) -> None:
+        """Warn of columns that a user names without use, as a zone beside the clock of GPS."""
+        for role, name in self.named.items():
+            if role not in self.column_of:
+                self.reading.found("named without use", role=role, name=name)
 
     def record(self) -> None:
         """Record how the columns were used, and what the others may be; warn of unused times."""

@@ -95,7 +95,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     # Only a look: by a new Reading, so that these bytes do not count as progress.
     with Reading().open(regular(path)) as stream:
         is_parquet = is_parquet or stream.peek().startswith(PARQUET)
-    yield from (_of_parquet if is_parquet else _of_text)(path, reading)
+    yield from (_traces_of_parquet if is_parquet else _traces_of_text)(path, reading)
 
 
 def traces_of_table(
@@ -127,7 +127,7 @@ def traces_of_table(
 # Parquet.
 
 
-def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
+def _traces_of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file of Parquet by the roles of its columns."""
     with reading.open(path) as stream:
         with explained_errors(path, FILE_TYPE):
@@ -185,7 +185,7 @@ class TableLayout(NamedTuple):
     decimal: str = "."  # what stands before the fraction of a number
 
 
-def _of_text(path: Path, reading: Reading) -> Iterator[Trace]:
+def _traces_of_text(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a text by the roles of its columns."""
     layout, head = layout_of(path)
     with explained_errors(path, FILE_TYPE):

@@ -68,10 +68,12 @@ def traces_of_features(
     has_other_times = MEASURE in columns or "time" in reading.columns
     measures = None if has_other_times else _times_of_measures(parts)
     if are_points:
-        yield from _of_points(rows, columns, measures, reading)
+        yield from _traces_of_point_rows(rows, columns, measures, reading)
     else:
         rows["piece"] = part_of_row
-        yield from _of_lines(rows, feature_of_part[part_of_row], columns, measures, reading)
+        yield from _traces_of_line_rows(
+            rows, feature_of_part[part_of_row], columns, measures, reading
+        )
 
 
 def _refuse_other_geometries(geometry: NDArray[np.object_], reading: Reading) -> None:
@@ -85,7 +87,7 @@ def _refuse_other_geometries(geometry: NDArray[np.object_], reading: Reading) ->
         raise reading.refusal("other geometries", kind_of=geometry[is_refused][0].geom_type)
 
 
-def _of_points(
+def _traces_of_point_rows(
     rows: pd.DataFrame, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
@@ -102,7 +104,7 @@ def _of_points(
     yield from traces_of_points([rows.assign(**values)], reading, column_of)
 
 
-def _of_lines(
+def _traces_of_line_rows(
     rows: pd.DataFrame,
     feature_of_row: Ints,
     columns: pd.DataFrame,

@@ -52,11 +52,11 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     listed: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
-            files = _of_folder(path, reading)
+            files = _files_of_folder(path, reading)
             listed += [
                 replace(file, folder=folder_of_person(file.path, path, paths)) for file in files
             ]
-        elif file := _file(path, reading):
+        elif file := _source_file(path, reading):
             listed.append(file)
         else:
             raise refusal_of("no known kind", path=path, kinds=", ".join(FORMATS))
@@ -70,7 +70,7 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     return [file.labelled(depth) for file in listed]
 
 
-def _file(path: Path, reading: Reading) -> SourceFile | None:
+def _source_file(path: Path, reading: Reading) -> SourceFile | None:
     """Look at a file; refuse what can only be read once, if at all. None is of no known kind."""
     try:
         size = path.stat().st_size
@@ -83,13 +83,13 @@ def _file(path: Path, reading: Reading) -> SourceFile | None:
     return SourceFile(path, path.name, kind, size, folder) if kind else None
 
 
-def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
+def _files_of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
     """List the files of a folder that can be read, and count the others."""
     listed: list[SourceFile] = []
     first_problem = None
     for path in _files_below(folder, reading):
         try:
-            file = _file(path, reading)
+            file = _source_file(path, reading)
         except (BadInput, FileProblem) as error:
             reading.leave_out(error, 0)
             first_problem = first_problem or error

@@ -37,10 +37,10 @@ _LONGEST_LINE = 1 << 12  # bytes
 def read_fit(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a FIT file as one recording; of several that are chained, each is a piece."""
     with reading.unpacked(path) as stream:
-        yield from traces_of_fixes(_decoded(stream, path, reading), reading)
+        yield from traces_of_fixes(_fixes_of_records(stream, path, reading), reading)
 
 
-def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | None]:
+def _fixes_of_records(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | None]:
     """Return the places of the records, up to the first bytes that make no sense."""
     is_course = False
     try:
@@ -61,7 +61,7 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
                 is_course = frame.get_raw_value("type", fallback=None) == _COURSE
             elif frame.name == "record" and is_course:
                 reading.found(PLANNED, 1)
-            elif frame.name == "record" and (fix := _fix(frame)):
+            elif frame.name == "record" and (fix := _fix_of_record(frame)):
                 yield fix
     except (*DAMAGED, *_BROKEN) as error:
         cut_off = isinstance(error, (*DAMAGED, fitdecode.FitEOFError))
@@ -71,7 +71,7 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
         raise FileProblem(f"{path} {state} ({why}): {way_out}") from error
 
 
-def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
+def _fix_of_record(record: fitdecode.FitDataMessage) -> Fix | None:
     """Read the place and time of a record; None if it has no place."""
     names = ("position_lat", "position_long", "timestamp")
     lat, lon, time = (record.get_raw_value(name, fallback=None) for name in names)
@@ -84,10 +84,10 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
 
 def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a log as one recording: its RMC sentences, which alone have a date."""
-    yield from traces_of_fixes(_of_sentences(path, reading), reading)
+    yield from traces_of_fixes(_fixes_of_sentences(path, reading), reading)
 
 
-def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
+def _fixes_of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
     """Read the fixes of all RMC sentences; refuse a log without one."""
     has_sentence = False
     try:
@@ -95,7 +95,7 @@ def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
             while line := stream.readline(_LONGEST_LINE):  # a logger may write something before
                 if match := _SENTENCE.search(line):
                     has_sentence = True
-                    if fix := _of_sentence(match[0].decode(errors="replace"), reading):
+                    if fix := _fix_of_sentence(match[0].decode(errors="replace"), reading):
                         yield fix
     except DAMAGED as error:
         raise FileProblem(f"cannot read {path} to its end ({error}): copy it again") from error
@@ -105,7 +105,7 @@ def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
         raise FileProblem(f"{path} has no RMC sentences, which have the date: {way_out}")
 
 
-def _of_sentence(line: str, reading: Reading) -> Fix | None:
+def _fix_of_sentence(line: str, reading: Reading) -> Fix | None:
     """Read the fix of a sentence; without a valid one it is counted, and None."""
     try:
         sentence = pynmea2.parse(line)

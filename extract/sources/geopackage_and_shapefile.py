@@ -47,7 +47,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     reading.report_bytes(path.stat().st_size)  # all at once, as GDAL reads it by itself
 
     if head.startswith(PARQUET):
-        yield from _of_parquet(path, reading)
+        yield from _traces_of_parquet(path, reading)
         return
     names: list[str | None] = [None]  # of layers: a file of one has no name for it
     if head.startswith(_SQLITE):
@@ -68,7 +68,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
             what = f"{reading.what}, layer {name!r}"
             layer_reading = replace(reading, what=what, label=f"{reading.label}:{name}")
         try:
-            yield from _of_layer(path, name, layer_reading)
+            yield from _traces_of_layer(path, name, layer_reading)
         except BadInput as error:
             reasons.append(str(error))
 
@@ -108,7 +108,7 @@ def _layers_of(path: Path, reading: Reading) -> list[str | None]:
     return list(used)
 
 
-def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]:
+def _traces_of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]:
     """Read a layer by GDAL; of a file with one layer, the name is None."""
     import pyogrio
 
@@ -179,7 +179,7 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
         return {}  # its reader names the fault
 
 
-def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
+def _traces_of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file of GeoParquet whole."""
     with explained_errors(reading.what, "GeoParquet"):
         file = pq.ParquetFile(opened_parquet(path))

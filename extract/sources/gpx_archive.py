@@ -35,9 +35,9 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     nameless = 0  # recordings of a dump without an account
     problem = ""  # why nothing can be read
     try:
-        for name, opened in members(reading.open(path), path):
+        for name, open_member in members(reading.open(path), path):
             kind = _kind_of(name)
-            if not kind or opened is None:  # a link or a device cannot be opened
+            if not kind or open_member is None:  # a link or a device cannot be opened
                 reading.counts[NOT_GPX] += 1
                 continue
 
@@ -45,7 +45,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
             try:
                 if kind == "metadata":
                     accounts = {}
-                    _read_accounts(opened().read, f"{path}/{name}", accounts)
+                    _read_accounts(open_member().read, f"{path}/{name}", accounts)
                     continue
 
                 upload = name
@@ -56,7 +56,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
                         nameless += accounts is None
                         subject = (accounts or {}).get(int(upload))
 
-                document = GpxDocument(opened().read1, f"{path}/{name}")
+                document = GpxDocument(open_member().read1, f"{path}/{name}")
                 label = f"{reading.label}/{upload}"
                 of_member = replace(reading, what=label, label=label)
                 for trace in traces_of(document, of_member, subject):

@@ -47,7 +47,7 @@ _SENSOR_ROLES = {"date": "date", "time": "time", "latitude": "lat", "longitude":
 
 _PRIVACY_COLUMN = "insideprivacyarea"
 _DAY_FIRST = r"(\d\d)\.(\d\d)\.(\d{4})"
-_LEAP_SECONDS = 18.0  # GPS's clock before UTC, since 2017 and so for all of these devices
+_LEAP_SECONDS = 18.0  # that GPS's clock is ahead of UTC since 2017: no such device is older
 
 
 def _one_recording(

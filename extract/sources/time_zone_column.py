@@ -41,14 +41,13 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
     return east
 
 
-def are_zones(values: pd.Series) -> bool:
-    """Return whether half of the different values of a column, or more, are zones.
+def are_zones(values: pd.Series, least_share: float = 1.0) -> bool:
+    """Return whether a share of the different values of a column are zones.
 
-    They are names, offsets, or numbers of one unit. A few others are errors: without the column,
-    all its times would be read as UTC.
+    They are names, offsets, or numbers of one unit.
     """
     zones = _zones_of(pd.Series(values.dropna().unique()[:_VALUES_JUDGED]))
-    return bool(zones) and 2 * zones.count(None) <= len(zones)
+    return bool(zones) and len(zones) - zones.count(None) >= least_share * len(zones)
 
 
 def _zones_of(values: pd.Series) -> list[Zone | None]:

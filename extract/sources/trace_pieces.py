@@ -30,7 +30,7 @@ CLOUD = "points sorted by place, not along a track"
 
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _MOST_FIXES = 20_000_000  # of a recording
-_FEW = 20  # points; with fewer the order cannot be determined
+_FEWEST_POINTS = 20  # by which it can be judged whether they are sorted by place
 
 # Of a cloud sorted by latitude two of three points turn back east or west, on roads few; and its
 # way sideways is a third of the points times that to the north, of a noisy receiver's about once.
@@ -192,7 +192,7 @@ def without_unordered(
 
 def is_cloud(lat: Floats, lon: Floats) -> bool:
     """Return whether points are sorted by latitude, and by nothing else."""
-    if len(lat) < _FEW or not (np.diff(lat) >= 0.0).all():
+    if len(lat) < _FEWEST_POINTS or not (np.diff(lat) >= 0.0).all():
         return False
     east = np.diff(lon) * np.cos(np.radians(lat[0]))
     turns = int((east[1:] * east[:-1] < 0.0).sum())

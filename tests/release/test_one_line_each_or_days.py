@@ -22,7 +22,7 @@ from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.release.originals import matched
-from trajanon.release.release_words import people_sentences
+from trajanon.release.release_words import left_out, people_sentences
 from trajanon.release.report_files import checked
 from trajanon.trajectories.days_as_records import days_of
 from trajanon.trajectories.distances import displacement
@@ -221,6 +221,12 @@ def test_what_no_day_can_be_is_one_sentence() -> None:
         (replace(trips, subject=None), {"one_line_each": True}, "needs to know who made each trip"),
         (replace(trips, times=None), {"days": 2}, "needs the times of trips, and there are none"),
         (trips, {"days": 2, "one_line_each": True}, "are two choices"),
+        (
+            trips,
+            {"days": 2, "timezone": "Europe/Madird"},
+            "`timezone` 'Europe/Madird' is not known",
+        ),
+        (trips, {"days": 2, "timezone": ""}, "`timezone` '' is not known"),
         (trips, {"distinct_ends": 3}, "must be at most k, 2"),
         (trips, {"days": 2, "as_published": True}, "is the method alone"),
     ):
@@ -231,6 +237,22 @@ def test_what_no_day_can_be_is_one_sentence() -> None:
         trajanon.anonymize(busy, 2, days=1)
     with pytest.raises(TooFewSubjects, match="none has as many trips as days of 8 people"):
         trajanon.anonymize(trips, 8, days=2)
+
+
+def test_days_of_a_report_that_anybody_made_are_refused_or_none() -> None:
+    trips = trips_of(8, 2, 3, 1)
+    release = trajanon.anonymize(trips, 2, days=2, effort="fast")
+    for entry, odd, says in (
+        ("most", 0, "`days` must be a whole number from 1 to 24"),
+        ("most", 2**40, "`days` must be a whole number from 1 to 24"),
+        ("timezone", "x", "`timezone` 'x' is not known"),
+    ):
+        choice = {**release.report["choice"], entry: odd}
+        told = replace(release, report={**release.report, "choice": choice})
+        with pytest.raises(BadInput, match=says):
+            trajanon.check(told, 2, trajectories=trips)
+    no_days = checked({**release.report, "choice": {**release.report["choice"], "days": 0}})
+    assert "of 0 days" not in left_out(no_days)
 
 
 class Everywhere:

@@ -61,7 +61,7 @@ def _trips_left_out(report: Report) -> LeftOut:
     }
     # Whole days were released; a ledger knows only trips, so that no day was released before.
     if choice.most is not None:
-        days = released if choice.days is None else choice.days
+        days = max(released, choice.days or 0)  # a report may be made by hand, with 0 days
         too_many = choice.too_many or 0
         explained = too_many + wide.trajectories + mended.worst.trajectories
         by_anonymize |= {

@@ -50,7 +50,7 @@ def trips_or_days(
     if untimed == len(trips):
         raise BadInput("`days` needs the times of trips, and there are none: leave it out")
 
-    zone = settings.timezone or zone_of(trips.points)
+    zone = zone_of(trips.points) if settings.timezone is None else settings.timezone
     days, _, too_many = days_of(trips, settings.days, zone)
     if not len(days):
         raise BadInput(

@@ -383,7 +383,10 @@ class Report(Struct, frozen=True, kw_only=True):
             return trajectories, np.arange(len(trajectories))
         if trajectories.subject is None or trajectories.times is None or choice.timezone is None:
             raise BadInput(NOT_TOGETHER)
-        return days_of(trajectories, choice.most, choice.timezone)[:2]
+        # Anybody may have made the report: the settings refuse a number that is out of range.
+        most = ReleaseSettings(days=choice.most).days
+        assert most is not None
+        return days_of(trajectories, most, choice.timezone)[:2]
 
 
 # How it is filled.

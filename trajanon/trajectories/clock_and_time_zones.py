@@ -41,6 +41,15 @@ def _zones() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
+def refuse_unknown_zone(timezone: str) -> None:
+    """Refuse a zone that is not known."""
+    if timezone not in _zones():
+        raise BadInput(
+            f"`timezone` {timezone!r} is not known: name one of the IANA database, such as "
+            "Europe/Madrid"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """How the times of a release are counted, as its sentence says: departures from 03:00 on."""
@@ -51,11 +60,7 @@ class Clock:
 
     def __post_init__(self) -> None:
         """Refuse a zone that is not known."""
-        if self.timezone not in _zones():
-            raise BadInput(
-                f"`timezone` {self.timezone!r} is not known: name one of the IANA database, such "
-                "as Europe/Madrid"
-            )
+        refuse_unknown_zone(self.timezone)
 
     @property
     def sentence(self) -> str:
@@ -129,6 +134,7 @@ def _local_seconds(times: Floats, timezone: str) -> Floats:
 
 def local_days(times: Floats, timezone: str) -> Ints:
     """Number the local days, which begin at 03:00, of seconds since 1970-01-01 UTC, (n,)."""
+    refuse_unknown_zone(timezone)
     return np.floor((_local_seconds(times, timezone) - DAY_BEGINS) / DAY).astype(np.int64)
 
 

@@ -340,6 +340,27 @@ def test_lists_under_the_name_of_an_owner_of_lines_are_refused() -> None:
         columns_of_lines(lines, [], holds_times, Reading(what="t.gpkg"))
 
 
+def test_times_that_a_user_names_go_before_those_of_gps() -> None:
+    rows = table(id=TWO, gps_week=[2_100] * ROWS, tow=range(ROWS), moment=SECONDS)
+    assert chosen(rows)[0] == {"id": "id", "gps_week": "gps_week", "gps_seconds": "tow"}
+    assert chosen(rows, {"time": "moment"})[0] == {"id": "id", "time": "moment"}
+
+
+@pytest.mark.parametrize(
+    ("role", "others"),
+    [
+        ("zone", {}),
+        ("gps_week", {"time": "moment"}),
+        ("lat_sign", {}),
+        ("time", {"gps_seconds": "tow"}),
+    ],
+)
+def test_a_column_that_is_named_without_use_is_warned_of(role: str, others: dict[str, str]) -> None:
+    rows = table(id=TWO, gps_week=[2_100] * ROWS, tow=range(ROWS), moment=SECONDS, x=TWO)
+    _, warned, _ = chosen(rows, {**others, role: "x"})
+    assert warned == [f"t.csv does not use `columns` {role}=x: no other column needs it"]
+
+
 def test_beside_coordinates_a_place_is_used_if_it_is_named() -> None:
     rows = table(id=TWO, point=["POINT (2 40)"] * ROWS)
     assert chosen(rows)[0] == {"id": "id"}

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from point_tables import csv, read
 
+from trajanon.common.arrays import Floats
 from trajanon.extract.sources.time_zone_column import are_zones, seconds_east
 
 
@@ -44,16 +45,24 @@ def test_no_zone_is_farther_than_fourteen_hours(zone: str, *, exists: bool) -> N
 )
 def test_one_wrong_zone_costs_no_other(zones: list[Any], hours: list[float]) -> None:
     column = pd.Series(zones)
-    assert are_zones(column)
+    assert are_zones(column) != bool(np.isnan(hours).any())
+    assert are_zones(column, 0.5)
     np.testing.assert_array_equal(seconds_east(np.zeros(3), column) / 3_600.0, hours)
 
 
 def test_a_table_with_a_wrong_zone_is_not_read_as_utc(tmp_path: Path) -> None:
-    rows = "".join(
-        f"a,41,2.{second},2020-09-13T12:26:{second},{zone}\n"
-        for second, zone in ((10, "+02:00"), (20, "unknown"), (30, "+02:00"))
-    )
+    def times_of_zones(name: str, *zones: str) -> Floats:
+        rows = "".join(
+            f"a,41,2.{second},2020-09-13T12:26:{second},{zone}\n"
+            for second, zone in zip((10, 20, 30), zones, strict=True)
+        )
+        (found,) = read(csv(tmp_path, f"id,lat,lon,time,{name}\n{rows}"), counts=counts)
+        return found.time - 1_599_999_960.0
+
     counts = Counter[str]()
-    (found,) = read(csv(tmp_path, "id,lat,lon,time,tz\n" + rows), counts=counts)
-    np.testing.assert_array_equal(found.time - 1_599_992_760.0, [10.0, np.nan, 30.0])
+    times = times_of_zones("tz", "+02:00", "unknown", "+02:00")
+    np.testing.assert_array_equal(times, [10.0 - 2 * 3_600.0, np.nan, 30.0 - 2 * 3_600.0])
     assert counts == {"times that could not be read": 1}
+
+    # Fare zones.
+    np.testing.assert_array_equal(times_of_zones("zone", "Z", "W", "Z"), [10.0, 20.0, 30.0])
