@@ -44,7 +44,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
             points_used = 0  # of this member
             try:
                 if kind == "metadata":
-                    accounts = {}
+                    accounts = {} if accounts is None else accounts
                     _read_accounts(open_member().read, f"{path}/{name}", accounts)
                     continue
 

@@ -51,7 +51,7 @@ _FOR_PANDAS = (
 # CET+1 can mean either side of CET.
 _OFFSET_FROM_ZONE = re.compile(r"\d\s*[A-Z]{3,5}[-+]\d{1,2}(?::?\d\d)?\s*$")
 _TIME_WITH_ZONE = re.compile(
-    r":\d\d([.,]\d+)?\s*(Z|UTC|GMT|(GMT|UTC)?[-+]\d\d(:?\d\d)?)(\s*\(?[A-Z]{3,5}\)?)?\s*$"
+    r":\d\d(?:[.,]\d+)?\s*(?:Z|UTC|GMT|(?:GMT|UTC)?[-+]\d\d(?::?\d\d)?)(?:\s*\(?[A-Z]{3,5}\)?)?\s*$"
 )
 _MIDNIGHT = re.compile(r"[ T]0?0:00(:00(\.0+)?)?(Z|\+00:?00)?$")
 # With a day, a month and a year: pandas would make up what is missing.
@@ -107,7 +107,8 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
 
         seconds = read(rows)
         if "zone" in rows:
-            seconds = seconds - seconds_east(seconds, rows["zone"])
+            east = seconds_east(seconds, rows["zone"])
+            seconds = np.where(_are_local(rows[role]), seconds - east, seconds)
 
         is_read = np.isfinite(seconds)
         are_first = not times_seen and bool(is_given.any())
@@ -335,6 +336,14 @@ def _as_texts(values: pd.Series) -> pd.Series:
     if not (may_be_whole.dropna() % 1.0 == 0.0).all():
         return texts
     return may_be_whole.astype("Int64").astype("string").fillna(texts)
+
+
+def _are_local(times: pd.Series) -> Bools:
+    """Mark the times that do not say their zone themselves."""
+    if pd.api.types.is_numeric_dtype(times):
+        return np.ones(len(times), dtype=np.bool_)
+    says_zone = _as_texts(times).str.contains(_TIME_WITH_ZONE.pattern, regex=True)
+    return np.asarray(~says_zone.fillna(False).to_numpy(np.bool_))
 
 
 def _as_pandas_reads(texts: pd.Series) -> pd.Series:

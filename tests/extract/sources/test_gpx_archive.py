@@ -301,6 +301,12 @@ def test_recordings_have_their_number_and_their_account(
     assert not caplog.records
 
 
+def test_a_second_list_of_accounts_adds_to_the_first(tmp_path: Path) -> None:
+    second = b'<gpxFiles><gpxFile id="19" uid="9"/></gpxFiles>'
+    files = {"a/metadata.xml": METADATA, "b/metadata.xml": second} | FILES
+    assert subjects(tmp_path, files, Reading()) == SUBJECTS | {"a/19": "osm:uid:9"}
+
+
 def test_accounts_that_come_too_late_are_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

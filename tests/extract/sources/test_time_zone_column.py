@@ -66,3 +66,22 @@ def test_a_table_with_a_wrong_zone_is_not_read_as_utc(tmp_path: Path) -> None:
 
     # Fare zones.
     np.testing.assert_array_equal(times_of_zones("zone", "Z", "W", "Z"), [10.0, 20.0, 30.0])
+
+
+@pytest.mark.parametrize("columns", [{}, {"zone": "tz"}])
+def test_a_zone_is_that_of_times_that_do_not_say_theirs(
+    tmp_path: Path, columns: dict[str, Any]
+) -> None:
+    times = ["12:26:40Z", "13:26:40", "15:26:40+03:00", "13:26:40.0", "14:26:40 +0200"]
+    rows = "".join(f"a,41,2,2020-09-13T{time},+01:00\n" for time in times)
+    (found,) = read(csv(tmp_path, "id,lat,lon,time,tz\n" + rows), **columns)
+    assert found.time.tolist() == [1_600_000_000.0] * 5
+
+
+def test_a_zone_beside_times_with_a_zone_moves_none(tmp_path: Path) -> None:
+    times = pd.to_datetime([1_600_000_000], unit="s", utc=True).tz_convert("Europe/Madrid")
+    frame = pd.DataFrame({"id": "a", "lat": 41.0, "lon": 2.0, "time": times, "tz": "+01:00"})
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path)
+    (found,) = read(path, zone="tz")
+    assert found.time.tolist() == [1_600_000_000.0]
