@@ -9,7 +9,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.columns_chosen_for_roles import columns_of_lines, used_columns
@@ -44,7 +44,9 @@ def traces_of_features(
     # Features are numbered from 1 on.
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     has_geometry = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
-    geometry, columns = _only(geometry, columns, has_geometry, NO_GEOMETRY, reading)
+    reading.count(NO_GEOMETRY, ~has_geometry)
+    geometry = geometry[has_geometry]
+    columns = columns[has_geometry]
     if not len(geometry):
         raise reading.refusal("no points or lines")
     _refuse_other_geometries(geometry, reading)
@@ -52,8 +54,14 @@ def traces_of_features(
     # The first feature says whether points are read, or lines.
     is_point = shapely.get_dimensions(geometry) == 0
     are_points = bool(is_point[0])
-    left_out = LINES_BESIDE if are_points else POINTS_BESIDE
-    geometry, columns = _only(geometry, columns, is_point == are_points, left_out, reading)
+    is_read = is_point == are_points
+    left_out = int((~is_read).sum())
+    if are_points:
+        reading.found(LINES_BESIDE, left_out)
+    else:
+        reading.found(POINTS_BESIDE, left_out)
+    geometry = geometry[is_read]
+    columns = columns[is_read]
     parts, feature_of_part = shapely.get_parts(geometry, return_index=True)
     xy, part_of_row = shapely.get_coordinates(parts, return_index=True)
 
@@ -151,18 +159,6 @@ def _traces_of_line_rows(
 def _is_known_as_time(name: object, reading: Reading) -> bool:
     """Return whether a user names an attribute for the times of points, or its name is usual."""
     return name == reading.columns.get("time") or "time" in known_as(str(name))
-
-
-def _only(
-    geometry: NDArray[np.object_],
-    columns: pd.DataFrame,
-    is_wanted: Bools,
-    reason: str,
-    reading: Reading,
-) -> tuple[NDArray[np.object_], pd.DataFrame]:
-    """Leave out the features that are not wanted, and count them by the reason."""
-    reading.count(reason, ~is_wanted)
-    return geometry[is_wanted], columns[is_wanted]
 
 
 def _across_180(
