@@ -31,8 +31,8 @@ def which_k(
 ) -> Picture:
     """Draw the chance of the best attack over metres moved, with a point for each k.
 
-    Each point is a release of its own, with all attacks that `trajanon.evaluate` tries on it. Its
-    figures are exact, so it is for the holder of the data, and picture and caption say so.
+    Each point is a release of its own, with those attacks of `trajanon.evaluate` that pick a row of
+    it. Its figures are exact, so it is for the holder of the data; picture and caption say so.
 
     Parameters
     ----------

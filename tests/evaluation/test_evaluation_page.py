@@ -1,17 +1,21 @@
 """The page of the evidence: what it says, and that it is safe to open and can be read aloud."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from evaluations import Evaluated, evaluated, released
 from markupsafe import escape
+from msgspec import structs
 from toy import crossing, toy
 
 import trajanon
 from trajanon.evaluation.attacks.attack import QUESTIONS
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
+from trajanon.release.report import Roads
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 def test_the_page_is_for_the_holder_and_says_the_verdict_first(slid_sample: Evaluated) -> None:
@@ -100,3 +104,18 @@ def test_the_page_escapes_what_comes_from_files(attribution: str) -> None:
     assert evaluation.html.count("<footer>") == 1
     del report["attribution"]  # as of a report by an earlier version
     assert "<footer>" not in trajanon.evaluate(toy(), release, report).html
+
+
+def test_what_is_made_again_says_how_it_is_unlike_this_release() -> None:
+    street = np.linspace([40.0, 2.0], [40.02, 2.0], 3)
+    some = Trajectories(street + np.random.default_rng(0).normal(0.0, 1e-4, (8, 1, 2)))
+    found = trajanon.evaluate(some, *released(some), curve=[2], holdout=True)
+    assert "but not laid" not in found.html
+    assert "is public" not in found.html
+
+    roads = Roads(on_roads=2, as_they_were=0)
+    other = structs.replace(found.report, roads=roads, run={"public_places": "a.osm.pbf"})
+    page = " ".join(replace(found, report=other).html.split())
+    unlike = "as this one was, but not laid on roads, but with no place that is public"
+    assert f"{unlike}, and never published" in page
+    assert f"These releases are made {unlike}." in page

@@ -277,6 +277,32 @@ def test_parquet_may_be_named_after_what_it_was_made_of(tmp_path: Path, name: st
     assert (read_trajectories(tmp_path / name).points == points).all()
 
 
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (pa.list_(pa.float64(), 2), ""),  # as polars writes arrays
+        (pa.list_(pa.float32()), ""),
+        (pa.list_(pa.timestamp("us")), "its column times holds list<.*leave out the column times"),
+    ],
+)
+def test_times_in_lists_of_any_kind_are_read_or_refused(
+    tmp_path: Path, kind: pa.DataType, message: str
+) -> None:
+    """They were passed over, as if there were none."""
+    points = np.array([[[40.0, 2.0], [40.0, 3.0]]] * 2)
+    times = np.array([[1.0, 2.0], [3.0, 4.0]])
+    write_trajectories(tmp_path / "a.parquet", Trajectories(points, times=times))
+    table = pq.read_table(tmp_path / "a.parquet")
+    lists = pa.array(times.astype(int).tolist(), kind)
+    place = table.column_names.index("times")
+    pq.write_table(table.set_column(place, "times", lists), tmp_path / "b.parquet")
+    if message:
+        with pytest.raises(BadInput, match=message):
+            read_trajectories(tmp_path / "b.parquet")
+    else:
+        np.testing.assert_array_equal(read_trajectories(tmp_path / "b.parquet").times, times)
+
+
 def test_what_other_programs_write_as_provenance_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "trajectories.parquet"
     write_trajectories(path, trajectories())

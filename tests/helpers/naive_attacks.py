@@ -188,7 +188,17 @@ def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> list[int]:
 
 
 def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str) -> Floats:
-    """For each step the chances of the first and the first three, and of a row of the subject."""
+    """For each step the chances of the first and the first three, and of a row of the subject.
+
+    The line goes on, or also returns to where the one before began: the first, if both are as good.
+    """
+    on, back = (lines_after(city, pairs, on_a_day, of, returns) for returns in (False, True))
+    return back if pairs and back[:, 0].mean() > on[:, 0].mean() else on
+
+
+def lines_after(
+    city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str, returns: bool
+) -> Floats:
     scale = metres_of_degrees(city.lines[..., 0].mean())
     lines, went = with_times(city.lines, city.line_times), with_times(city.points, city.times)
     timed = city.line_times is not None and (on_a_day or not np.isfinite(city.cycle))
@@ -200,8 +210,10 @@ def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of
         for number, line in enumerate(lines):
             off = (line[0] - way[-1]) * [*scale, 1.0 / 60.0]
             late = -10.0 * off[2] if off[2] < 0.0 else 3.0 * min(off[2], 60.0)
+            back = (line[-1] - way[0])[:2] * scale * returns
             if number != own:
-                away[number] = float(np.sqrt((off[:2] ** 2).sum() + (late * timed) ** 2))
+                squares = (off[:2] ** 2).sum() + (late * timed) ** 2 + (back**2).sum()
+                away[number] = float(np.sqrt(squares))
         chances = [0.0, 0.0]
         if (right := away.get(city.labels[b])) is not None:
             nearer = sum(far < right - 1e-6 for far in away.values())

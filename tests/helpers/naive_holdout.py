@@ -46,10 +46,15 @@ def inferred(one: Floats, lines: Floats, near: float) -> bool:
     return bool(displacement(one[-1], lines[line, -1]) <= near)
 
 
-def goes_on(one: Floats, next_one: Floats, lines: Floats) -> bool:
-    """Whether the line that begins where one ends, other than its own, is that of the next."""
+def goes_on(one: Floats, next_one: Floats, lines: Floats, *, returns: bool) -> bool:
+    """Whether the line that begins where one ends, other than its own, is that of the next.
+
+    If people return, it also ends where one begins.
+    """
     scale = metres_of_degrees(lines[..., 0].mean())
     far = np.hypot(*((lines[:, 0] - one[-1]) * scale).T)
+    if returns:
+        far = np.hypot(far, np.hypot(*((lines[:, -1] - one[0]) * scale).T))
     far[np.argmin(away(one, lines))] = np.inf
     return bool(np.argmin(far) == np.argmin(away(next_one, lines)))
 

@@ -89,6 +89,9 @@ def test_an_earlier_release_without_a_name_is_not_passed_over(tmp_path: Path) ->
     trajectories = held(tmp_path)
     with pytest.raises((BadInput, FileProblem)):
         trajanon.check(tmp_path / "r.parquet", K, trajectories=trajectories, against="")
+    path: Any = tmp_path / "r.parquet"
+    with pytest.raises(BadInput, match="must be what read_trajectories returns, not PosixPath"):
+        trajanon.check(path, K, trajectories=path)
 
 
 def test_a_line_that_stands_in_two_parts_is_of_another_release(tmp_path: Path) -> None:

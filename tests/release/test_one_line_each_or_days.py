@@ -14,6 +14,7 @@ from commands import Run
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from planted import UNTIMED
+from reports import reported
 from shards import write_parts
 
 import trajanon
@@ -212,6 +213,14 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     assert found.curve is not None
     moved = each.report["displacement"]["mean"]  # by another key
     assert found.curve.choices[0].moved == pytest.approx(moved, rel=0.2)
+
+
+@pytest.mark.parametrize(("recordings", "count_as"), [(3, 1), (3, 3), (0, 0)])
+def test_who_has_no_name_may_be_on_two_lines(recordings: int, count_as: int) -> None:
+    source = {"nameless": recordings, "nameless_count_as": count_as}
+    sentence = people_sentences(reported(choice={"people": 500}, source=source))
+    named = " with a name" if recordings else ""
+    assert sentence == f"Nobody{named} is on two lines."
 
 
 def test_what_no_day_can_be_is_one_sentence() -> None:

@@ -42,7 +42,8 @@ def evaluate(
 ) -> None:
     """Measure what a release protects, and what it costs.
 
-    Exit code 0: the promise holds; 1: it does not; 2: nothing could be evaluated.
+    Exit code 0: the promise holds; 1: it does not; 2: nothing could be evaluated. Of several
+    releases, or another program's, no promise is checked, and the code is 0.
     """
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
@@ -178,6 +179,7 @@ def _is_ours(files: Sequence[Path], *, is_for_ours: bool, is_for_others: bool) -
     if _has_report(originals):
         raise BadInput(f"{originals} is a release: name the trajectories it was made of first")
 
+    # Whoever reads a file that is not there says so.
     is_ours = not other_releases and (not released.exists() or _has_report(released))
     if not is_ours and is_for_ours:
         raise BadInput(

@@ -59,7 +59,7 @@ def curve(
     *,
     progress: Progress = silent,
 ) -> Curve:
-    """Anonymize again with each k and run all attacks."""
+    """Anonymize again with each k, and run all attacks that pick a row."""
     ks = sorted({check_k(k) for k in ks})
     choices = []
     left_out = []

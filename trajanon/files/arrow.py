@@ -148,7 +148,8 @@ def column_of_rows(rows: Floats | Ints | Hashes) -> pa.LargeListArray:
 
 def holds_lists(column_type: pa.DataType) -> bool:
     """Check whether a column of this type holds lists of numbers."""
-    if not pa.types.is_list(column_type) and not pa.types.is_large_list(column_type):
+    are_lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(is_list(column_type) for is_list in are_lists):
         return False
     values = column_type.value_type
     return bool(pa.types.is_integer(values) or pa.types.is_floating(values))

@@ -369,16 +369,17 @@ def read_rows(
     schema = file.schema_arrow
     row_tracks = None
     point_times = None
+    columns = "columns run, start and track"
     try:
         if tracks and holds_tracks(where, schema):
             row_tracks = track_rows.read_tracks(where, file, points, times=times)
-        if times and "times" in schema.names and arrow.holds_lists(schema.field("times").type):
+        # A text or a number under this name is another program's.
+        if times and "times" in schema.names and pa.types.is_nested(schema.field("times").type):
+            columns = "the column times"
             lists = arrow.lists_of(file.read(["times"])["times"], "times")
             point_times = arrow.rows_of_size(*lists, points.shape[1])
     except BadInput as error:
-        raise BadInput(
-            f"{where}: {error}; extract again, or leave out columns run, start and track"
-        ) from None
+        raise BadInput(f"{where}: {error}; extract again, or leave out {columns}") from None
     return points, row_tracks, point_times
 
 

@@ -27,7 +27,7 @@ from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_sentences import clause_of
 from trajanon.trajectories.provenance import Source
 from trajanon.trajectories.subjects import Nameless
-from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories, TrajectoryRows
 
 _NO_SUBJECTS = (
     "these trajectories name no subjects, so people cannot be counted: check the release alone"
@@ -156,6 +156,9 @@ def check(
     >>> [trajanon.check("anonymized.parquet", k).holds for k in (2, 3)]
     [True, False]
     """
+    if trajectories is not None and not isinstance(trajectories, TrajectoryRows):
+        kind = type(trajectories).__name__
+        raise BadInput(f"`trajectories` must be what read_trajectories returns, not {kind}")
     earlier_releases = () if against is None else against
     if isinstance(earlier_releases, str | os.PathLike | Release):
         earlier_releases = [earlier_releases]

@@ -36,8 +36,8 @@ def people_sentences(report: Report) -> str:
     """Write what else a line stands for: whole days, one person once."""
     sentences = []
     if report.one_line_each:
-        # Recordings without a name count as people of their own, and nobody knows who is twice.
-        named = " with a name" if report.source.unnamed.subjects > 1 else ""
+        # A recording without a name may be of anybody, also of a person on another line.
+        named = " with a name" if report.source.unnamed.recordings else ""
         sentences.append(f"Nobody{named} is on two lines.")
     if report.choice is not None and report.choice.most is not None:
         trips = number_of(report.choice.most, "trip")

@@ -16,7 +16,7 @@ import trajanon
 from trajanon.common.arrays import Ints
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.home_and_work import Place
-from trajanon.evaluation.attacks.next_trip import Followed, next_line, people_followed
+from trajanon.evaluation.attacks.next_trip import Followed, next_line, next_lines, people_followed
 from trajanon.evaluation.attacks.published_lines import Published, Steps, people_steps
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, few_left
@@ -251,3 +251,18 @@ def test_people_on_one_line_each_are_not_followed() -> None:
     assert words in found.html
     assert found.account["persons"]["people"] == 0
     assert "k is of a line" not in str(found.verdict)
+
+
+def test_the_line_on_which_a_person_returns_is_found() -> None:
+    """Lines that begin nearer to work lead elsewhere, as whoever knows the way to work sees."""
+    home, work = [40.0, -3.0], [40.1, -3.0]
+    out = np.array([home, work])
+    back = np.array([[40.101, -3.0], home])
+    elsewhere = np.array([work, [40.2, -3.0]])
+    points = np.array([out, back, elsewhere, elsewhere])
+    people = np.array([0, 0, 1, 2])
+    labels = np.array([0, 1, 2, 2])
+    steps = people_steps(Trajectories(points, people), labels)
+    seen = Published(points, np.array([out, back, elsewhere]), labels, 2, people, steps=steps)
+    assert next_lines(seen).ranks.first == 1.0
+    assert next_line(seen).rates.tolist() == [1.0]

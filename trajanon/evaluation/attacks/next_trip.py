@@ -54,7 +54,17 @@ class NextLines(NamedTuple):
 
 
 def next_lines(published: Published, start: str = KNOWN) -> NextLines:
-    """Rank the lines by how well they go on from the start of each step: KNOWN, or LINE."""
+    """Rank the lines by how well they go on from the start of each step: KNOWN, or LINE.
+
+    Some people go on, others return to where they came from, as from work: of both ways to rank
+    lines, the one by which the right line is first more often.
+    """
+    both = (_next_lines(published, start, returns=returns) for returns in (False, True))
+    return max(both, key=lambda found: found.ranks.first)
+
+
+def _next_lines(published: Published, start: str, *, returns: bool) -> NextLines:
+    """Rank the lines by where they begin, and if people return, also by where they end."""
     steps = published.steps
     assert steps is not None
 
@@ -79,6 +89,8 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
 
     begins = cKDTree(published.in_metres(published.lines[:, 0]))
     ends = published.in_metres(points[:, -1])
+    line_ends = published.in_metres(published.lines[:, -1])
+    origins = published.in_metres(points[:, 0])
     # Ranks, not their number: then answers have a column for each, also if it is a single one.
     neighbours = np.arange(1, min(_LINES_NEAR, len(published.lines)) + 1)
     right_line = published.labels[steps.there]
@@ -90,6 +102,9 @@ def next_lines(published: Published, start: str = KNOWN) -> NextLines:
             seconds_later = published.line_times[line, 0] - arrival[rows, None]
             # An arrival that is not known does not tell how long anybody waits.
             away = np.hypot(away, np.nan_to_num(_metres_for_waiting(seconds_later)))
+        if returns:
+            from_origin = line_ends[line] - origins[rows, None]
+            away = np.hypot(away, np.hypot(from_origin[..., 0], from_origin[..., 1]))
         away[line == own_line[rows, None]] = np.inf
 
         least = away.min(axis=1, keepdims=True)
@@ -134,9 +149,10 @@ def _chances_of_first_three(away: Floats, is_right: Bools) -> Floats:
 def next_line(published: Published, after_known: NextLines | None = None) -> Attack:
     """Attack a person's next trajectory by the line that goes on best from a known one.
 
-    The next trajectory begins near where the known one ended and, if times are released, later. The
-    adversary rules out the line nearest to the known trajectory, and picks a random row of the line
-    that goes on best. ``after_known`` are these lines, if they have been ranked already.
+    The next trajectory begins near where the known one ended and, if times are released, later; it
+    may end where the known one began. The adversary rules out the line nearest to the known
+    trajectory, and picks a random row of the line that goes on best. ``after_known`` are these
+    lines, if they have been ranked already.
     """
     steps = published.steps
     assert steps is not None
@@ -145,7 +161,8 @@ def next_line(published: Published, after_known: NextLines | None = None) -> Att
     rates, line_rates = chances_of_rows(published, step, steps.there[step], line, known_line)
     return Attack(
         f"next {published.unit}",
-        f"a {published.unit} of the same person, and looks for one that begins where it ends",
+        f"a {published.unit} of the same person, and looks for one that begins where it ends, or "
+        "also returns to where it began",
         published,
         steps.there,
         rates,
