@@ -64,9 +64,8 @@ def traces_of_features(
     check_degrees(lat, lon, reading.what, system_known=system is not None)
 
     rows = pd.DataFrame({"lat": lat, "lon": lon})
-    # An attribute of that name would be overwritten by the measures; one that a user names is used.
-    has_other_times = MEASURE in columns or "time" in reading.columns
-    measures = None if has_other_times else _times_of_measures(parts)
+    # An attribute of that name would be overwritten by the measures.
+    measures = None if MEASURE in columns else _times_of_measures(parts)
     if are_points:
         yield from _traces_of_point_rows(rows, columns, measures, reading)
     else:
@@ -91,7 +90,8 @@ def _traces_of_point_rows(
     rows: pd.DataFrame, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
-    if measures is not None and not any("time" in known_as(str(name)) for name in columns):
+    has_other_times = any(_is_known_as_time(name, reading) for name in columns)
+    if measures is not None and not has_other_times:
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
@@ -121,7 +121,7 @@ def _traces_of_line_rows(
     by_measures = measures is not None and not any(
         holds_times(name)
         for name in columns
-        if name in time_columns or "time" in known_as(str(name))
+        if name in time_columns or _is_known_as_time(name, reading)
     )
     times = [MEASURE] if by_measures else time_columns
     column_of = columns_of_lines(columns, times, holds_times, reading)
@@ -146,6 +146,11 @@ def _traces_of_line_rows(
     if "subject" in column_of:
         rows["subject"] = columns[column_of["subject"]].array[feature_of_row]
     yield from traces_of_points([rows], reading, column_of)
+
+
+def _is_known_as_time(name: object, reading: Reading) -> bool:
+    """Return whether a user names an attribute for the times of points, or its name is usual."""
+    return name == reading.columns.get("time") or "time" in known_as(str(name))
 
 
 def _only(

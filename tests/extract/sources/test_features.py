@@ -258,6 +258,10 @@ def test_a_time_of_a_line_leaves_those_of_its_points_to_measures(
     assert one.time.tolist() == [1577836800.0, 1577836810.0]
     assert "the column 'date' of the frame holds no lists" in caplog.text
 
+    by_day = pd.to_datetime(["2020-01-01"])
+    (one,) = from_frame(geopandas.GeoDataFrame({}, by_day, geometry=places, crs=4326))
+    assert one.time.tolist() == [1577836800.0, 1577836810.0]
+
     lists = {"time": [[20.0, 40.0]]}
     (one,) = from_frame(geopandas.GeoDataFrame(lists, geometry=places, crs=4326))
     assert one.time.tolist() == [20.0, 40.0]
