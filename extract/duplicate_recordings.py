@@ -27,7 +27,7 @@ WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ i
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding
 SHARE = 0.8  # of the places that two recordings have in common, at which they must agree
 LATE = 2  # seconds between the clocks of copies, beside whole hours
-CLOCKS = 14  # hours between time zones, at most
+CLOCKS = 14  # hours between the clocks of copies, at most, as of a time zone and UTC
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 

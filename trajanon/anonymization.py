@@ -34,7 +34,8 @@ from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.report import Choice, Mended, digest_of
 from trajanon.trajectories.days_as_records import days_by_trips
-from trajanon.trajectories.release_timing import search_columns, timing_of
+from trajanon.trajectories.release_timing import timing_of
+from trajanon.trajectories.search_columns import search_columns
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 

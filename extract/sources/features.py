@@ -9,7 +9,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.columns_chosen_for_roles import columns_of_lines, used_columns
@@ -44,7 +44,9 @@ def traces_of_features(
     # Features are numbered from 1 on.
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     has_geometry = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
-    geometry, columns = _only(geometry, columns, has_geometry, NO_GEOMETRY, reading)
+    reading.count(NO_GEOMETRY, ~has_geometry)
+    geometry = geometry[has_geometry]
+    columns = columns[has_geometry]
     if not len(geometry):
         raise reading.refusal("no points or lines")
     _refuse_other_geometries(geometry, reading)
@@ -52,8 +54,14 @@ def traces_of_features(
     # The first feature says whether points are read, or lines.
     is_point = shapely.get_dimensions(geometry) == 0
     are_points = bool(is_point[0])
-    left_out = LINES_BESIDE if are_points else POINTS_BESIDE
-    geometry, columns = _only(geometry, columns, is_point == are_points, left_out, reading)
+    is_read = is_point == are_points
+    left_out = int((~is_read).sum())
+    if are_points:
+        reading.found(LINES_BESIDE, left_out)
+    else:
+        reading.found(POINTS_BESIDE, left_out)
+    geometry = geometry[is_read]
+    columns = columns[is_read]
     parts, feature_of_part = shapely.get_parts(geometry, return_index=True)
     xy, part_of_row = shapely.get_coordinates(parts, return_index=True)
 
@@ -64,9 +72,8 @@ def traces_of_features(
     check_degrees(lat, lon, reading.what, system_known=system is not None)
 
     rows = pd.DataFrame({"lat": lat, "lon": lon})
-    # An attribute of that name would be overwritten by the measures; one that a user names is used.
-    has_other_times = MEASURE in columns or "time" in reading.columns
-    measures = None if has_other_times else _times_of_measures(parts)
+    # An attribute of that name would be overwritten by the measures.
+    measures = None if MEASURE in columns else _times_of_measures(parts)
     if are_points:
         yield from _traces_of_point_rows(rows, columns, measures, reading)
     else:
@@ -91,7 +98,8 @@ def _traces_of_point_rows(
     rows: pd.DataFrame, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
-    if measures is not None and not any("time" in known_as(str(name)) for name in columns):
+    has_other_times = any(_is_known_as_time(name, reading) for name in columns)
+    if measures is not None and not has_other_times:
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
@@ -121,7 +129,7 @@ def _traces_of_line_rows(
     by_measures = measures is not None and not any(
         holds_times(name)
         for name in columns
-        if name in time_columns or "time" in known_as(str(name))
+        if name in time_columns or _is_known_as_time(name, reading)
     )
     times = [MEASURE] if by_measures else time_columns
     column_of = columns_of_lines(columns, times, holds_times, reading)
@@ -148,16 +156,9 @@ def _traces_of_line_rows(
     yield from traces_of_points([rows], reading, column_of)
 
 
-def _only(
-    geometry: NDArray[np.object_],
-    columns: pd.DataFrame,
-    is_wanted: Bools,
-    reason: str,
-    reading: Reading,
-) -> tuple[NDArray[np.object_], pd.DataFrame]:
-    """Leave out the features that are not wanted, and count them by the reason."""
-    reading.count(reason, ~is_wanted)
-    return geometry[is_wanted], columns[is_wanted]
+def _is_known_as_time(name: object, reading: Reading) -> bool:
+    """Return whether a user names an attribute for the times of points, or its name is usual."""
+    return name == reading.columns.get("time") or "time" in known_as(str(name))
 
 
 def _across_180(

@@ -26,8 +26,8 @@ from trajanon.maps.figures.figure_style_and_saving import (
     series_style,
     styled,
 )
-from trajanon.tables.papers.measurements import correlation
-from trajanon.tables.papers.published_tables import RANDOM, TSP
+from trajanon.tables.papers.published_values import correlation
+from trajanon.tables.papers.tables_measured_again import RANDOM, TSP
 
 _COLUMNS: dict[str, type] = {
     **dict.fromkeys(("table", "dataset", "method", "by", "setting", "statistic"), str),

@@ -12,7 +12,7 @@ from real_data import REFERENCE
 from toy import crowd
 
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.tables.papers import published_tables
+from trajanon.tables.papers import tables_measured_again
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproduce.md"
 LINES = re.findall(r"(?m)^ {4,}trajanon (.*)$", PAGE.read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def test_each_line_gives_what_the_page_says(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib", reason="the page says that figures need it")
-    monkeypatch.setattr(published_tables, "GROWING", (30, 40))
+    monkeypatch.setattr(tables_measured_again, "GROWING", (30, 40))
     for name in ("census", "eia"):
         (tmp_path / f"{name}.csv").symlink_to(REFERENCE / "datasets" / f"{name}.csv")
     few = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])

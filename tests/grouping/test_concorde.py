@@ -27,7 +27,7 @@ from trajanon.grouping.partition import Partition
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command
 from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.tables.papers.datasets import Dataset
-from trajanon.tables.papers.published_tables import compression_table
+from trajanon.tables.papers.tables_measured_again import compression_table
 
 pytestmark = pytest.mark.usefixtures("temporary")
 

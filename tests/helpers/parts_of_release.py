@@ -6,8 +6,8 @@ import numpy as np
 
 from trajanon.files.geoparquet import write_released
 from trajanon.files.trajectory_files import part_name
-from trajanon.release.release import Release, json_report
-from trajanon.release.report_files import report_path
+from trajanon.release.release import Release
+from trajanon.release.report_files import json_report, report_path
 
 
 def write_in_parts(folder: Path, release: Release, rows: int = 150) -> Path:

@@ -18,9 +18,9 @@ from pictures import nothing_overlaps, points
 from trajanon.common.errors import BadInput
 from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.benchmark_figures import measurements, read_results
-from trajanon.tables.papers import published_tables
-from trajanon.tables.papers.measurements import write_csv
-from trajanon.tables.papers.published_tables import benchmark
+from trajanon.tables.papers import tables_measured_again
+from trajanon.tables.papers.published_values import write_csv
+from trajanon.tables.papers.tables_measured_again import benchmark
 
 NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
 Row = tuple[str, str, str, str, str, int | str, str, float | str]
@@ -199,7 +199,7 @@ def test_the_benchmark_writes_what_figures_read(
     data.mkdir()
     X = np.random.default_rng(0).normal(size=(40, 3))
     pd.DataFrame(X).to_csv(data / "census.csv", index=False)
-    monkeypatch.setattr(published_tables, "GROWING", (30, 40))
+    monkeypatch.setattr(tables_measured_again, "GROWING", (30, 40))
     names = ["hm2", "compression", "timing"]
     measured = [m for found in benchmark(names, data, repeats=2) for m in found]
     write_csv(tmp_path / "b.csv", measured)

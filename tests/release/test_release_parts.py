@@ -14,7 +14,8 @@ from parts_of_release import write_in_parts, write_shards
 from shards import write_parts
 
 import trajanon
-from trajanon.release.release import Release, json_report, on_disk
+from trajanon.release.release import Release, on_disk
+from trajanon.release.report_files import json_report
 from trajanon.trajectories.trajectories import Trajectories
 
 

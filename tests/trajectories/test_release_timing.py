@@ -21,7 +21,8 @@ from trajanon.grouping.sliding.possible_starts import build_windows, records_at
 from trajanon.grouping.standardised_records import standardise
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.distances import displacement
-from trajanon.trajectories.release_timing import Timing, departure_weight, search_columns, timing_of
+from trajanon.trajectories.release_timing import Timing, timing_of
+from trajanon.trajectories.search_columns import departure_weight, search_columns
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -110,7 +110,7 @@ def _write(
 ) -> None:
     """Write these files, in their order, as drafts."""
     from trajanon.evaluation.release_certificate import certificate, processing_record
-    from trajanon.release.release import json_report
+    from trajanon.release.report_files import json_report
 
     record = [processing_record(evaluation)] if with_record else []
     private = [evaluation.html, json_report(evaluation.account), *record]

@@ -35,7 +35,7 @@ def compare(
     from trajanon.evaluation.audit import ends_of_the_scale, match_of
     from trajanon.evaluation.comparison_page import page_of
     from trajanon.evaluation.evidence import NOTICE
-    from trajanon.release.release import json_report
+    from trajanon.release.report_files import json_report
 
     match = match_of(match_text)
     if method is not None:

@@ -11,7 +11,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
 if TYPE_CHECKING:
-    from trajanon.tables.papers.measurements import Measurement
+    from trajanon.tables.papers.published_values import Measurement
 
 
 @options()
@@ -31,9 +31,9 @@ def benchmark(
     from trajanon.grouping.methods.hm2_and_compression import CONCORDE_CITIES
     from trajanon.grouping.paths.external_solvers import concorde_command
     from trajanon.tables.papers.datasets import NEEDED
-    from trajanon.tables.papers.measurements import markdown, write_csv
-    from trajanon.tables.papers.published_tables import benchmark as measured_tables
-    from trajanon.tables.papers.published_tables import published_folder
+    from trajanon.tables.papers.published_values import markdown, write_csv
+    from trajanon.tables.papers.tables_measured_again import benchmark as measured_tables
+    from trajanon.tables.papers.tables_measured_again import published_folder
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")

@@ -15,7 +15,7 @@ from trajanon.evaluation.attacks.home_and_work import Place, places_found
 from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
-from trajanon.evaluation.attacks.two_known_points import known_points
+from trajanon.evaluation.attacks.two_known_points import two_points, two_points_and_hours
 from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate, rate_with_interval, risk, share_of
 from trajanon.evaluation.page.templates import words
@@ -257,11 +257,11 @@ def _by_row_picked(seen: Published) -> dict[str, Estimate]:
     """Pick a row of each target, by what the adversary knows of it."""
     attacks = {
         "whole trip": nearest_record(seen),
-        "two points": known_points(seen),
+        "two points": two_points(seen),
         "both ends": nearest_ends(seen),
     }
     if seen.line_times is not None:
-        attacks["two points and hours"] = known_points(seen, time_tolerance=HOUR)
+        attacks["two points and hours"] = two_points_and_hours(seen)
     if seen.steps is not None:
         attacks["next trip"] = next_line(seen)
     return {

@@ -20,7 +20,7 @@ from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.release.worst_groups import leave_out_worst
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
-from trajanon.trajectories.release_timing import search_columns
+from trajanon.trajectories.search_columns import search_columns
 
 MOST_LEFT_OUT = 0.01
 """Share of the trajectories that may be left out because their groups are too wide."""

@@ -16,7 +16,7 @@ from trajanon.release.plan import Plan
 from trajanon.release.report import Choice
 from trajanon.trajectories.clock_and_time_zones import zone_of
 from trajanon.trajectories.days_as_records import days_of
-from trajanon.trajectories.release_timing import search_columns
+from trajanon.trajectories.search_columns import search_columns
 from trajanon.trajectories.trajectories import Trajectories
 
 _MOST_ROUNDS = 20  # in which each person's trajectory is chosen again

@@ -1,6 +1,5 @@
 """A release and its report, and which rows it has."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,12 +16,11 @@ from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import Displayed, number_of
 from trajanon.common.object_stores import Folder, is_url
-from trajanon.common.plain_text import escaped_json
 from trajanon.common.search_and_release_options import RowsName
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
 from trajanon.release.report import Report, Rows
-from trajanon.release.report_files import checked, json_ready, report_path
+from trajanon.release.report_files import checked, json_ready, json_report, report_path
 from trajanon.release.verdict import Verdict, verdict
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
@@ -293,23 +291,6 @@ def on_disk(release: Release) -> Iterator[Path]:
         path = Path(folder) / "release.parquet"
         release.write(path)
         yield path
-
-
-def json_report(report: Mapping[str, object]) -> str:
-    """Write a report as JSON; its first entry, the notice, stands in the first line."""
-    first_entry_and_others = _json_text(report, 1).removeprefix("{").lstrip()
-    return escaped_json(f"{{ {first_entry_and_others}\n")
-
-
-def _json_text(value: object, depth: int) -> str:
-    """Write entries below one another, and a list, which may be long, on one line."""
-    if not isinstance(value, dict) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    entries = (
-        f"{depth * ' '}{json.dumps(name, ensure_ascii=False)}: {_json_text(entry, depth + 1)}"
-        for name, entry in value.items()
-    )
-    return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
 def own_rows(way: RowsName, lines: Ints, subjects: Ints | None) -> tuple[Bools, Rows]:

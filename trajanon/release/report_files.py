@@ -1,6 +1,7 @@
 """The report of a release as a file beside it: how it is written, found and read."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from msgspec import UNSET
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import parsed, regular, typed
+from trajanon.common.plain_text import escaped_json
 from trajanon.release.report import AGAIN, Report
 
 # Entries that are not in every report.
@@ -127,3 +129,20 @@ def digest_of_file(path: Path) -> str:
     """Compute 128 bits of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def json_report(report: Mapping[str, object]) -> str:
+    """Write a report as JSON; its first entry, the notice, stands in the first line."""
+    first_entry_and_others = _json_text(report, 1).removeprefix("{").lstrip()
+    return escaped_json(f"{{ {first_entry_and_others}\n")
+
+
+def _json_text(value: object, depth: int) -> str:
+    """Write entries below one another, and a list, which may be long, on one line."""
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    entries = (
+        f"{depth * ' '}{json.dumps(name, ensure_ascii=False)}: {_json_text(entry, depth + 1)}"
+        for name, entry in value.items()
+    )
+    return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"

@@ -26,9 +26,8 @@ from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.release.ledger import Ledger
 from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.plan import Plan
-from trajanon.release.release import json_report
 from trajanon.release.report import Report
-from trajanon.release.report_files import MEMBERS, json_ready
+from trajanon.release.report_files import MEMBERS, json_ready, json_report
 from trajanon.shards.anonymize_one_file import LedgerPath, check_ledger, recorded, release_of_source
 from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable

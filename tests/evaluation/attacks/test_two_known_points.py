@@ -17,7 +17,11 @@ from trajanon.evaluation.attacks import two_known_points
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.two_known_points import known_points
+from trajanon.evaluation.attacks.two_known_points import (
+    known_points,
+    two_points,
+    two_points_and_hours,
+)
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, WEEK
 
 STEP = 0.001
@@ -201,3 +205,19 @@ def test_the_hours_of_a_line_without_times_do_not_rule_it_out() -> None:
     found = known_points(replace(city, line_times=line_times), time_tolerance=HOUR)
     # Somebody who was there at another hour may also be on the second line.
     assert found.rates.tolist() == [0.5, 1.0, 0.5]
+
+
+def test_a_line_that_was_moved_farther_is_found_all_the_same() -> None:
+    """Lines lie 300 m off, and two hours: whoever looks within 100 m and an hour finds none."""
+    points = np.array([street(0, 10), street(100, 110)])
+    times = np.array([[0.0, 600.0], [0.0, 600.0]])
+    moved = points + np.array([0.0, 0.0035])
+    city = replace(alone(points), lines=moved, times=times, line_times=times + 2.0 * HOUR)
+    near = known_points(city), known_points(city, time_tolerance=HOUR)
+    assert [attack.expected for attack in near] == [0.0, 0.0]
+    for attack in (two_points(city), two_points_and_hours(city)):
+        assert attack.expected == attack.worst_case == 1.0
+        assert "within 500 m" in attack.knows
+
+    # Lines where they were recorded are looked for near by.
+    assert "within 100 m" in two_points(alone(points)).knows

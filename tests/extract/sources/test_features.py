@@ -99,16 +99,20 @@ def test_features_without_geometry_in_a_flatgeobuf(tmp_path: Path) -> None:
         read(path)
 
 
-def test_lines_and_points_beside_others_are_counted(tmp_path: Path) -> None:
+def test_lines_and_points_beside_others_are_counted_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     mixed = [LINES[0], shapely.Point(1, 2), LINES[1], shapely.Point(2, 3)]
     found, counts = read_counting(write(tmp_path / "x.geojson", lines(mixed)))
     assert [one.name for one in found] == ["f#1", "f#3"]
     assert counts == {"points beside lines": 2}
+    assert "its first feature is a line: the points, 2 in all, are left out" in caplog.text
     mixed = [shapely.Point(1, 2), LINES[1], shapely.Point(2, 3)]
     path = write(tmp_path / "x.parquet", lines(mixed, id=["a"] * 3))
     found, counts = read_counting(path)
     assert places(found) == [[(1, 2), (2, 3)]]
     assert counts == {"lines beside points": 1}
+    assert "its first feature is a point: the lines, 1 in all, are left out" in caplog.text
 
 
 @pytest.mark.parametrize(("kind", "role"), [(points, "time"), (points, "id"), (lines, "subject")])
@@ -257,6 +261,10 @@ def test_a_time_of_a_line_leaves_those_of_its_points_to_measures(
     (one,) = from_frame(geopandas.GeoDataFrame(day, geometry=places, crs=4326))
     assert one.time.tolist() == [1577836800.0, 1577836810.0]
     assert "the column 'date' of the frame holds no lists" in caplog.text
+
+    by_day = pd.to_datetime(["2020-01-01"])
+    (one,) = from_frame(geopandas.GeoDataFrame({}, by_day, geometry=places, crs=4326))
+    assert one.time.tolist() == [1577836800.0, 1577836810.0]
 
     lists = {"time": [[20.0, 40.0]]}
     (one,) = from_frame(geopandas.GeoDataFrame(lists, geometry=places, crs=4326))

@@ -16,16 +16,16 @@ from trajanon.common.progress import Progress
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.tables.papers import datasets
-from trajanon.tables.papers import published_tables as tables
+from trajanon.tables.papers import tables_measured_again as tables
 from trajanon.tables.papers.datasets import Dataset, find_datasets, known_as
-from trajanon.tables.papers.measurements import (
+from trajanon.tables.papers.published_values import (
     Measurement,
     beside,
     markdown,
     read_published,
     weighted_correlation,
 )
-from trajanon.tables.papers.published_tables import TABLES, benchmark
+from trajanon.tables.papers.tables_measured_again import TABLES, benchmark
 from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")

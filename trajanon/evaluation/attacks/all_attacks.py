@@ -4,22 +4,21 @@ from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.next_trip import NextLines, next_line
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.two_known_points import known_points
-from trajanon.trajectories.clock_and_time_zones import HOUR
+from trajanon.evaluation.attacks.two_known_points import two_points, two_points_and_hours
 
 
 def attacks(published: Published, after_known: NextLines | None = None) -> list[Attack]:
     """Run every attack on a release; on originals, only those by both ends and by the next trip.
 
     Who knows a whole trajectory, or points of it, would find each original as itself. If times are
-    released, the attack by known points is run twice: without times, and with times known to an
-    hour. ``after_known`` are the lines that go on from known trajectories, if ranked already.
+    released, the attack by known points is run twice: without times, and with known hours.
+    ``after_known`` are the lines that go on from known trajectories, if ranked already.
     """
     tried = [nearest_ends(published)]
     if published.against == "release":
-        tried = [nearest_record(published), known_points(published), *tried]
+        tried = [nearest_record(published), two_points(published), *tried]
         if published.times is not None and published.line_times is not None:
-            tried.append(known_points(published, time_tolerance=HOUR))
+            tried.append(two_points_and_hours(published))
     if published.steps is not None:
         tried.append(next_line(published, after_known))
     return tried

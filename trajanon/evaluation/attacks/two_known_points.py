@@ -3,6 +3,7 @@
 Shapes: n originals, g lines, p points of a trajectory.
 """
 
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -12,15 +13,36 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import TIED, Published
-from trajanon.trajectories.clock_and_time_zones import MINUTE
+from trajanon.trajectories.clock_and_time_zones import HOUR, MINUTE
 from trajanon.trajectories.geodesy import in_space
 
 NEAR_POINT = 100.0
 """A line passes a known point if any of its points is this near, in metres."""
 
+_FAR_POINT = 500.0  # metres, and
+_FAR_IN_TIME = 3  # hours: how far lines, which are means and moved, often are from their people
+
 _MOST_TARGETS = 400  # originals that are attacked; of more, these are drawn
 _TARGETS_PER_TASK = 20
 _ROUNDING_OF_SQUARES = 1e-6  # square metres
+
+
+def two_points(published: Published) -> Attack:
+    """Attack by two points: the better of lines within 100 m of each, and within 500 m."""
+    return _better(known_points(published), known_points(published, tolerance=_FAR_POINT))
+
+
+def two_points_and_hours(published: Published) -> Attack:
+    """Attack likewise by points and hours: within 100 m and an hour, or 500 m and three hours."""
+    near = known_points(published, time_tolerance=HOUR)
+    far = known_points(published, time_tolerance=_FAR_IN_TIME * HOUR, tolerance=_FAR_POINT)
+    return _better(near, far)
+
+
+def _better(near: Attack, far: Attack) -> Attack:
+    """Return the attack that finds more; each target is at worst found by either."""
+    best = max(near, far, key=lambda attack: attack.expected)
+    return replace(best, worst=np.maximum(near.worst, far.worst))
 
 
 def known_points(

@@ -59,7 +59,8 @@ from trajanon.grouping.sliding.possible_starts import (
     window_neighbours,
 )
 from trajanon.trajectories.distances import distances_to_lines
-from trajanon.trajectories.release_timing import Timing, search_columns
+from trajanon.trajectories.release_timing import Timing
+from trajanon.trajectories.search_columns import search_columns
 from trajanon.trajectories.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)

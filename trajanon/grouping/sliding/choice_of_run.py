@@ -11,7 +11,8 @@ from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
 from trajanon.grouping.loss import means_and_variances
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.grouping.principal_axes import principal_axes, turn
-from trajanon.trajectories.release_timing import Timing, search_columns
+from trajanon.trajectories.release_timing import Timing
+from trajanon.trajectories.search_columns import search_columns
 from trajanon.trajectories.tracks import STEPS, Tracks
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -31,7 +31,7 @@ from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
 from trajanon.grouping.standardised_records import standardise
 from trajanon.tables.papers.datasets import PAPERS, Dataset, find_datasets
-from trajanon.tables.papers.measurements import (
+from trajanon.tables.papers.published_values import (
     Measurement,
     beside,
     counted_steps,
@@ -54,7 +54,7 @@ BY_DISTANCE = {"MDAV": ("mdav", mdav), "V-MDAV": ("v-mdav", v_mdav)}
 """Methods by their published names: our name, and the function."""
 
 _NAMES = typed(
-    read_toml(Path(__file__).with_name("published_names.toml"), "the published names"),
+    read_toml(Path(__file__).with_name("names_in_the_papers.toml"), "the published names"),
     dict[str, dict[str, HeuristicName]],
 )
 """Heuristics by their published names, in tables that the file beside this module describes."""
