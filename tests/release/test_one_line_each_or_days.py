@@ -305,3 +305,10 @@ def test_stations_of_a_file_are_such_places(run: Run) -> None:
     assert "village.opl" in answer.sentence
     answer = run("anonymize", "trips", *command[1:], "--public-places", "town.opl")
     assert "--public-places needs one file of trajectories" in answer.sentence
+
+
+def test_public_places_are_nothing_to_windows() -> None:
+    """They were passed over in silence."""
+    lines = replace(trips_of(8, 2, 3, 1), provenance={})
+    with pytest.raises(BadInput, match="`public_places` is for whole trips and days"):
+        trajanon.anonymize(lines, 2, public_places=Everywhere())
