@@ -56,7 +56,7 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     assert found.surely == (people[:4] > np.quantile(people[4:], 0.99)).mean()
     for question, succeeded in (
         ("linkability", np.array([naive.linked(one, lines) for one in some.points])),
-        ("inference", np.array([naive.inferred(one, lines, NEAR_END) for one in some.points])),
+        ("inference", np.array(naive.inferred(some.points, lines, NEAR_END))),
     ):
         told = found.risks[question]
         assert (told.main, told.control) == pytest.approx(

@@ -40,10 +40,16 @@ def linked(one: Floats, lines: Floats) -> bool:
     return bool(first == second)
 
 
-def inferred(one: Floats, lines: Floats, near: float) -> bool:
-    known = 2 * len(one) // 3
-    line = np.argmin(away(one[:known], lines[:, :known]))
-    return bool(displacement(one[-1], lines[line, -1]) <= near)
+def inferred(some: Floats, lines: Floats, near: float) -> list[bool]:
+    """Whether lines show where each ends: by their ends, or by how they go on: the better way."""
+    known = 2 * some.shape[1] // 3
+    by_end, by_rest = [], []
+    for one in some:
+        line = lines[np.argmin(away(one[:known], lines[:, :known]))]
+        by_end.append(bool(displacement(one[-1], line[-1]) <= near))
+        end = one[known - 1] + (line[-1] - line[known - 1])
+        by_rest.append(bool(displacement(one[-1], end) <= near))
+    return by_rest if sum(by_rest) > sum(by_end) else by_end
 
 
 def goes_on(one: Floats, next_one: Floats, lines: Floats, *, returns: bool) -> bool:

@@ -264,6 +264,13 @@ def test_days_of_a_report_that_anybody_made_are_refused_or_none() -> None:
     assert "of 0 days" not in left_out(no_days)
 
 
+def test_days_that_trips_cannot_share_are_refused() -> None:
+    trips = trips_of(8, 2, 3, 1)
+    told = replace(trips, provenance={"days": trips.points.shape[1] + 1})
+    with pytest.raises(BadInput, match="days of 5 trips cannot have 4 points"):
+        trajanon.anonymize(told, 2, effort="fast")
+
+
 class Everywhere:
     """A station as large as the Earth."""
 
@@ -298,3 +305,10 @@ def test_stations_of_a_file_are_such_places(run: Run) -> None:
     assert "village.opl" in answer.sentence
     answer = run("anonymize", "trips", *command[1:], "--public-places", "town.opl")
     assert "--public-places needs one file of trajectories" in answer.sentence
+
+
+def test_public_places_are_nothing_to_windows() -> None:
+    """They were passed over in silence."""
+    lines = replace(trips_of(8, 2, 3, 1), provenance={})
+    with pytest.raises(BadInput, match="`public_places` is for whole trips and days"):
+        trajanon.anonymize(lines, 2, public_places=Everywhere())

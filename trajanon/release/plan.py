@@ -80,11 +80,14 @@ class Plan:
         return number
 
     def refuse_ends_of(self, unit: UnitName) -> None:
-        """Refuse to promise places at the ends of what is no trip and no day: windows have none."""
-        if unit == "trajectory" and self.release.distinct_ends > ReleaseSettings.distinct_ends:
+        """Refuse what is asked of ends where there are no trips and no days: windows have none."""
+        asked = None if self.public_places is None else "`public_places`"
+        if self.release.distinct_ends > ReleaseSettings.distinct_ends:
+            asked = f"`distinct_ends={self.release.distinct_ends}`"
+        if asked is not None and unit == "trajectory":
             raise BadInput(
-                f"`distinct_ends={self.release.distinct_ends}` is for whole trips and days, which "
-                "trajanon extract makes without `windows`: make these, or leave it out"
+                f"{asked} is for whole trips and days, which trajanon extract makes without "
+                "`windows`: make these, or leave it out"
             )
 
     def with_key(self, key: bytes | None = None) -> "Plan":

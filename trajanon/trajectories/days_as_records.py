@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, indices_of_spans, renumbered
+from trajanon.common.errors import BadInput
 from trajanon.trajectories.clock_and_time_zones import local_days
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -70,7 +71,12 @@ def day_numbers(subjects: Ints, days: Ints) -> Ints:
 
 def trips_of_days(days: Trajectories) -> Ints:
     """Count the trips of each day, (d,): behind the last one it stays where it is."""
-    trips = days.points.reshape(len(days), days.origin.trips_of_day, -1, 2)
+    most = days.origin.trips_of_day
+    points = days.points.shape[1]
+    if points % most:  # anybody may have made the provenance
+        raise BadInput(f"days of {most} trips cannot have {points} points: extract trips again")
+
+    trips = days.points.reshape(len(days), most, -1, 2)
     moves = (trips != trips[:, :, :1]).any(axis=(2, 3))
     moves[:, 0] = True  # a day has a trip, even one that goes nowhere
     after_last_move = moves[:, ::-1].argmax(axis=1)

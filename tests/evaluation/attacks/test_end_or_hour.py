@@ -26,7 +26,7 @@ def apart(one: float, other: float, cycle: float) -> float:
 def test_ends_and_departures_are_those_of_slow_twins(seed: int) -> None:
     some, lines = ways(12, 6, seed).points, ways(5, 5, seed + 1).points
     right, guessed = ends_told(some, lines)
-    assert right.tolist() == [naive.inferred(one, lines, NEAR_END) for one in some]
+    assert right.tolist() == naive.inferred(some, lines, NEAR_END)
     near = [(displacement(end, lines[:, -1]) <= NEAR_END).sum() for end in lines[:, -1]]
     best = lines[int(np.argmax(near)), -1]
     assert guessed.tolist() == [bool(displacement(one[-1], best) <= NEAR_END) for one in some]
@@ -97,3 +97,11 @@ def test_lines_without_times_are_passed_over() -> None:
     by_line, by_guess = departures_told(points, lines, hour, departures, DAY)
     assert by_line.tolist() == [True]
     assert by_guess.tolist() == [True]
+
+
+def test_a_line_that_was_moved_shows_how_the_way_goes_on() -> None:
+    """Its end is 333 m off, and so is all of it: the rest of the way is right."""
+    points = np.array([[[40.0, -3.0], [40.01, -3.0], [40.02, -3.0]]])
+    lines = points + np.array([0.003, 0.0])
+    by_line, _ = ends_told(points, lines)
+    assert by_line.tolist() == [True]

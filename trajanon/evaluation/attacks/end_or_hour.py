@@ -52,10 +52,12 @@ def inferred(published: Published) -> list[Inferred]:
 
 
 def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
-    """Mark the originals, (n, p, 2), that end where the line nearest to two thirds of them does.
+    """Mark the originals, (n, p, 2), that end where the line nearest to two thirds of them shows.
 
-    And those that end where the best place to guess for all is: the end near which most lines end.
-    Both marks are (n,).
+    The line is moved, so it is tried in two ways: its end; and as far from the last known point as
+    that is from the line's own point there. The way that is right more often is marked. And those
+    that end where the best place to guess for all is: the end near which most lines end. Both marks
+    are (n,).
     """
     known = max(2 * points.shape[1] // 3, 1)  # points; at least the first one
     _, line = nearest_line(points[:, :known], lines[:, :known])
@@ -64,10 +66,12 @@ def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
     in_metres = ends * metres_of_degrees(ends[:, 0].mean())
     ends_near = cKDTree(in_metres).query_ball_point(in_metres, NEAR_END, return_length=True)
     guess = ends[ends_near.argmax()]
-    by_line, by_guess = (
-        displacement(points[:, -1], answer) <= NEAR_END for answer in (ends[line], guess)
+    rest_of_line = ends[line] - lines[line, known - 1]
+    by_end, by_rest, by_guess = (
+        displacement(points[:, -1], answer) <= NEAR_END
+        for answer in (ends[line], points[:, known - 1] + rest_of_line, guess)
     )
-    return by_line, by_guess
+    return max(by_end, by_rest, key=np.mean), by_guess
 
 
 def departures_told(

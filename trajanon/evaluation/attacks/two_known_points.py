@@ -19,8 +19,9 @@ from trajanon.trajectories.geodesy import in_space
 NEAR_POINT = 100.0
 """A line passes a known point if any of its points is this near, in metres."""
 
-_FAR_POINT = 500.0  # metres, and
-_FAR_IN_TIME = 3  # hours: how far lines, which are means and moved, often are from their people
+# Lines are means, and moved: many are so far from where their people were, and when.
+_FAR_POINT = 500.0  # metres
+_FAR_IN_TIME = 3.0 * HOUR
 
 _MOST_TARGETS = 400  # originals that are attacked; of more, these are drawn
 _TARGETS_PER_TASK = 20
@@ -35,7 +36,7 @@ def two_points(published: Published) -> Attack:
 def two_points_and_hours(published: Published) -> Attack:
     """Attack likewise by points and hours: within 100 m and an hour, or 500 m and three hours."""
     near = known_points(published, time_tolerance=HOUR)
-    far = known_points(published, time_tolerance=_FAR_IN_TIME * HOUR, tolerance=_FAR_POINT)
+    far = known_points(published, time_tolerance=_FAR_IN_TIME, tolerance=_FAR_POINT)
     return _better(near, far)
 
 
