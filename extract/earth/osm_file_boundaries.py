@@ -84,7 +84,8 @@ def _only_boundary(pbf: str | os.PathLike[str], name: str) -> _Boundary:
         names = [local_name]
         for key, value in tags.items():
             if key in _NAME_TAGS or key.startswith("name:"):
-                names.extend(part.strip() for part in value.split(";"))
+                # A part may be empty, as after a ; at the end: no name is.
+                names.extend(filter(None, map(str.strip, value.split(";"))))
 
         local_names.add(local_name)
         in_lower_case = {text.casefold(): text for text in names}

@@ -50,6 +50,7 @@ _ABOVE = (b"#", b"sep=")  # how lines above the names begin: comments, and one o
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
+_CR_ALONE = "its lines end in CR alone: save it with LF or CRLF"
 _BLANK = b" \t\r\n\v\f\0"  # bytes of lines that hold nothing
 
 _BYTES_JUDGED = 1 << 20  # of a text, by which its layout is found
@@ -205,6 +206,8 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
         not_comments = (number for number in not_blank if not lines[number].startswith(_ABOVE))
         header_number = next(not_comments, not_blank[-1])
         header = lines[header_number].decode().strip("\r\n")
+        if "\r" in header:
+            raise OSError(_CR_ALONE)
 
     texts = [line.decode(errors="replace") for line in lines[: header_number + 1 + _ROWS_JUDGED]]
     separator = separator_named_by(texts[not_blank[0]].strip()) or separator_of(header)
@@ -242,7 +245,7 @@ def _first_lines(path: Path) -> list[bytes]:
         if not head.strip(_BLANK):
             raise OSError("it is empty" if is_whole else "its first 1 MB is blank")
         if b"\n" not in head.rstrip() and b"\r" in head.rstrip():
-            raise OSError("its lines end in CR alone: save it with LF or CRLF")
+            raise OSError(_CR_ALONE)
 
         if not is_whole:  # the last line is cut off in its middle
             head = head[: head.rfind(b"\n") + 1]
@@ -253,8 +256,9 @@ def _first_lines(path: Path) -> list[bytes]:
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """Split a line into its fields."""
-    return next(csv.reader([line.replace("\0", "")], delimiter=separator), [])
+    """Split a line into its fields; a CR within it, which the parser refuses, becomes a blank."""
+    plain_line = line.rstrip("\r\n").replace("\0", "").replace("\r", " ")
+    return next(csv.reader([plain_line], delimiter=separator), [])
 
 
 class _Parsed(NamedTuple):

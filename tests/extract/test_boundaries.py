@@ -55,6 +55,13 @@ def test_a_boundary_is_found_by_its_relation(land: Path) -> None:
     assert found.name == f"Nova (relation {relation})"
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+def test_no_name_is_that_of_no_boundary(tmp_path: Path, name: str) -> None:
+    osm = OsmFile()
+    osm.town("Nova", 8, [osm.square(40.1, 2.1, 0.05)], alt_name="Novum;")
+    assert "holds no boundary called" in refused(osm.write(tmp_path / "land.osm"), name)
+
+
 def test_several_boundaries_of_one_name_are_listed_with_the_way_out(land: Path) -> None:
     said = refused(land, "Nova")
     assert said.startswith("3 boundaries in ")

@@ -244,6 +244,17 @@ def test_what_stands_above_the_rows_is_passed_over(
     assert is_the_two_traces(read(csv(tmp_path, f"{mark}{text}")))
 
 
+@pytest.mark.parametrize("above", ["", "# by\rhand\n"])
+@pytest.mark.parametrize("row", [1, 3, 4])
+def test_a_cr_alone_ends_a_row_and_no_row_is_lost(tmp_path: Path, row: int, above: str) -> None:
+    lines = TEXT.splitlines()
+    text = "\n".join(lines[: row + 1]) + "\r" + "\n".join(lines[row + 1 :])
+    assert is_the_two_traces(read(csv(tmp_path, above + text)))
+
+    with pytest.raises(FileProblem, match="its lines end in CR alone: save it with LF or CRLF"):
+        read(csv(tmp_path, above + TEXT.replace("\n", "\r", 1)))
+
+
 numbers = st.decimals(-90, 90, places=5, allow_nan=False)
 
 
