@@ -91,13 +91,20 @@ def radius_of(text: str) -> Radius:
             f"`radius` must be two distances in metres such as 200-500 (got {text!r})"
         ) from None
 
-    if not (least >= _LEAST_RADIUS and 2.0 * least <= most <= _MOST_RADIUS):
+    radius = Radius(least, most)
+    check_radius(radius)
+    return radius
+
+
+def check_radius(radius: Radius) -> None:
+    """Refuse distances that are too small or too large, or too near each other."""
+    is_wide = 2.0 * radius.least <= radius.most <= _MOST_RADIUS
+    if not (radius.least >= _LEAST_RADIUS and is_wide):
         raise BadInput(
             f"`radius` must begin at {_LEAST_RADIUS:g} m or more, and end at twice that or more, "
             f"up to {_MOST_RADIUS:,.0f} m, so that the circle does not show its place "
-            f"(got {text!r})"
+            f"(got {radius.least:g}-{radius.most:g})"
         )
-    return Radius(least, most)
 
 
 class Circles:

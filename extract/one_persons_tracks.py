@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import shapely
+from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Floats, renumbered
 from trajanon.common.atomic_output import check_outputs, replacing
@@ -22,13 +23,14 @@ from trajanon.extract.clip_to_area import keep
 from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import Source, traces
 from trajanon.extract.gaps_and_stays import gaps_of
-from trajanon.extract.hidden_homes_and_ends import RADIUS, Radius, zone_centres
-from trajanon.extract.impossible_and_stray_points import drop_impossible, settle_times, sort_by_time
+from trajanon.extract.hidden_homes_and_ends import RADIUS, Radius, check_radius, zone_centres
+from trajanon.extract.impossible_and_stray_points import drop_impossible, sort_by_time
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.files.geopackage_geojson_gpx_csv import GPX_HEAD
-from trajanon.release.holder_key import holders_key
+from trajanon.release.holder_key import check_key, holders_key
+from trajanon.trajectories.tracks import refuse_off_earth
 
 FORMATS = (".gpx", ".csv")
 
@@ -80,10 +82,10 @@ class Trimmed:
 def trim(
     source: Source,
     out: str | os.PathLike[str],
-    key: bytes | Path | None = None,
+    key: bytes | str | os.PathLike[str] | None = None,
     *,
     radius: Radius = RADIUS,
-    hide: Floats | None = None,
+    hide: ArrayLike | None = None,
     times: bool = True,
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
@@ -118,7 +120,8 @@ def trim(
     Raises
     ------
     BadInput
-        If the output has another suffix, or a file makes no sense.
+        If the output has another suffix, a file makes no sense, the key is short or the radius
+        narrow, or a place to hide is not on Earth.
     NoTrajectories
         If nothing is left.
 
@@ -138,6 +141,8 @@ def trim(
     out = Path(out)
     if out.suffix.lower() not in FORMATS:
         raise BadInput(f"{out} must end in {' or '.join(FORMATS)}")
+    check_radius(radius)
+    further = _places_to_hide(hide)
     inputs = list(map(Path, [source] if isinstance(source, str | os.PathLike) else source))
     check_outputs(out, inputs=inputs)
 
@@ -149,24 +154,27 @@ def trim(
     if not recorded:
         raise no_points
     points_read = batch(recorded)
-    clean = sort_by_time(settle_times(drop_impossible(points_read)))
+    clean = sort_by_time(_timed_if_any_is(drop_impossible(points_read)))
     if len(clean) == 0:
         raise no_points
 
-    secret = key if isinstance(key, bytes) else holders_key(key)
-    further = np.empty((0, 2)) if hide is None else hide
+    if isinstance(key, bytes):
+        check_key(key)
+        secret = key
+    else:
+        secret = holders_key(None if key is None else Path(key))
     tracks, left, places = cut_places(clean, radius, further, secret)
     if not len(left):
         raise NoTrajectories(
             "nothing is left: all is near where these tracks begin, end, pause or stay again; "
             f"share longer ones, or choose a smaller `radius` than {radius.least:g}-{radius.most:g}"
         )
-    if not times:
-        left = replace(left, time=np.full(len(left), np.nan))
 
-    _write(out, left, inputs)
     metres, seconds = _extent(tracks)
     metres_left, seconds_left = _extent(left)
+    if not times:
+        left = replace(left, time=np.full(len(left), np.nan))
+    _write(out, left, inputs)
     return Trimmed(
         names=len({trace.subject for trace in recorded} - {None}),
         tracks=len(np.unique(tracks.trace)),
@@ -179,6 +187,27 @@ def trim(
         points_dropped=len(points_read) - len(tracks),
         unread=+counts,  # without what is zero
     )
+
+
+def _places_to_hide(hide: ArrayLike | None) -> Floats:
+    """Return places that a user names, (n, 2); refuse what is none on Earth."""
+    places = np.asarray([] if hide is None else hide, dtype=np.float64)
+    if not places.size:
+        return np.empty((0, 2))
+    if places.ndim != 2 or places.shape[1] != 2:
+        raise BadInput(f"`hide` must be latitudes and longitudes, (n, 2) (got {places.shape})")
+    refuse_off_earth(places, "place {} of `hide`")
+    return places
+
+
+def _timed_if_any_is(points: Points) -> Points:
+    """Drop the untimed points of a piece if any has a time: without, no pause would be seen."""
+    is_timed = ~np.isnan(points.time)
+    if not len(points) or is_timed.all():
+        return points
+    first, size = points.pieces
+    any_is_timed = np.repeat(np.logical_or.reduceat(is_timed, first), size)
+    return points.take(is_timed | ~any_is_timed)
 
 
 def cut_places(
