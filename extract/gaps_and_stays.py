@@ -67,15 +67,16 @@ def cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     is_in_stay = stays_of(points, rules, _ARRIVED)
 
     # Of a stay its first point remains, as the end of a trip, and its last, as the begin of one.
-    not_first = is_in_stay & points.follows
-    not_first[1:] &= is_in_stay[:-1]
-    not_last = np.append(not_first[1:], False)[: len(points)]  # as there may be no points
-    is_between = not_first & not_last
-    points = points.cut(not_first & ~not_last).take(~is_between)
+    continues_stay = is_in_stay & points.follows
+    continues_stay[1:] &= is_in_stay[:-1]
+    stay_goes_on = np.append(continues_stay[1:], False)[: len(points)]  # as there may be no points
+    is_last_of_stay = continues_stay & ~stay_goes_on
+    is_between = continues_stay & stay_goes_on
+    points = points.cut(is_last_of_stay).take(~is_between)
 
     _, size = points.pieces
     counts["pauses"] += int(after_pause.sum())
-    counts["stays"] += int((is_in_stay & ~not_first).sum())
+    counts["stays"] += int((is_in_stay & ~continues_stay).sum())
     counts["points of stays"] += int(is_between.sum())
     counts["points alone between pauses and stays"] += int((size == 1).sum())
     return points.take(np.repeat(size > 1, size))
@@ -87,7 +88,7 @@ def longest_stop(rules: Rules) -> float:
 
 
 def stays_of(points: Points, rules: Rules, radius: float) -> Bools:
-    """Mark the points of stays, each `longest_stop` long at least.
+    """Mark the points of stays: of all stops that are longer than `longest_stop`.
 
     A stay begins at a point if the recording is within ``radius`` metres of it half this time
     later, and again all of it later.

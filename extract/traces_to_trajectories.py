@@ -186,7 +186,8 @@ class Cutter:
         # Until here the points are numbered by trip; from here on, rows are by trace again.
         trip = rows.trace
 
-        # Only a border can cut off the end of a trip; None says that all ends are true.
+        # A border may cut off the end of a trip; None says that none did. Where the user hides ends
+        # or places, the trip ends there for everybody, and that end counts as its own.
         has_border = self.area is not None or bool(self.boxes)
         return replace(
             rows, trace=trips.trace[trip], true_ends=true_ends[trip] if has_border else None

@@ -79,9 +79,10 @@ def check_degrees(
 ) -> None:
     """Refuse coordinates, each (n,), if more than half of them are not degrees on Earth.
 
-    If the file names no reference system, one such point is enough, as the numbers may be metres.
-    If it does, a few of them are errors of the receiver, which are dropped later. ``what`` names
-    the file in messages, and ``way_out`` says what to do.
+    If geometries name no reference system (``system_known`` is false), one such point is enough, as
+    the numbers may be metres. Else, and in columns of latitude and longitude, a few of them are
+    errors of the receiver, which are dropped later. ``what`` names the file in messages, and
+    ``way_out`` says what to do.
     """
     is_given = np.isfinite(lat) & np.isfinite(lon)
     lat = lat[is_given]
@@ -145,9 +146,12 @@ def _degrees_of_role(rows: pd.DataFrame, role: str) -> Floats:
         parts = texts.str.extract(
             rf"^\s*(?P<before>{letter})?\s*(?P<size>\d+(?:\.\d+)?)\s*°?\s*(?P<after>{letter})?\s*$"
         )
-        signs = parts["before"].fillna(parts["after"])
+        before, after = parts["before"], parts["after"]
+        signs = before.fillna(after)
         lettered = _with_signs(numbers(parts["size"]), signs, letters)
         values = np.where(signs.notna(), lettered, values)
+        contradict = before.notna() & after.notna() & (before != after)
+        values[contradict.to_numpy(dtype=np.bool_)] = np.nan
 
     sign_column = f"{role}_sign"
     return _with_signs(values, rows[sign_column], letters) if sign_column in rows else values

@@ -71,7 +71,7 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
 
 
 def _source_file(path: Path, reading: Reading) -> SourceFile | None:
-    """Look at a file; refuse what can only be read once, if at all. None is of no known kind."""
+    """Look at a file; return None if it is of no known kind. Refuse pipes and devices."""
     try:
         size = path.stat().st_size
     except FileNotFoundError as error:
@@ -100,7 +100,9 @@ def _files_of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
             reading.counts[f"files of no known kind ({kind})"] += 1
         elif is_release(path) or is_release(path.parent):
             reading.counts["releases and their counts, which are no traces"] += 1
-        elif b"trajanon" not in footer_of(path):  # as files of trajectories have it
+        elif b"trajanon" in footer_of(path):  # of a Parquet file that extract wrote
+            reading.counts["files of trajectories, which are no traces"] += 1
+        else:
             listed.append(file)
     if not listed:
         nothing = f"the folder {folder} holds no file of traces ({', '.join(FORMATS)})"

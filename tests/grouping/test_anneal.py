@@ -151,7 +151,7 @@ def test_every_group_keeps_k_subjects_at_every_pass_and_none_ends_worse_than_des
         assert naive.holds(labels, work.subjects, work.k)
         assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
     lost = loss.sse(work.records, descend(work, work.labels))
-    assert loss.sse(work.records, after) <= lost
+    assert loss.sse(work.records, after) <= lost * (1.0 + 1e-12)  # equal but for rounding
 
 
 @pytest.mark.parametrize("runs", [1, 3])

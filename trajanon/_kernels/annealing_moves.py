@@ -39,7 +39,7 @@ _BIT_OF_KIND = np.uint64(1)
 _BIT_OF_AIM = np.uint64(2)
 
 # Of 2^32 moves, this number is of whole groups: each costs as much time as tens of others, and
-# with twice as many a search loses the same.
+# twice as many do not lower the information loss.
 RARE = np.uint64(0.01 * 2**32)
 
 
@@ -67,8 +67,8 @@ def number_below(word, limit):
 @bare
 def other_bits(bits):
     """Return 32 bits for one more choice of a move by its 32 ``bits``."""
-    # `number_below` chooses by the highest ones, and the first 8 have said that the move is not
-    # rare; so they are shifted out.
+    # `number_below` chooses by the highest ones, and these are not even: the bits are RARE or more,
+    # which some 7 of them decide. So 8 are shifted out.
     return (bits << np.uint64(8)) & _LOW_32_BITS
 
 
@@ -106,7 +106,7 @@ def draw_moves(annealing, moves):
 
 @inlined
 def slide_to(groups, slides, x, start):
-    """Slide window x to a start, and its group's centroid with it; records stay where they are."""
+    """Slide window x to a start, and its group's centroid with it; nothing, if nothing slides."""
     if slides is not None and start != slides.start[x]:
         slide(groups, x, slides.rows[slides.first[x] + start])
         slides.start[x] = start
@@ -170,7 +170,7 @@ def rise_by_exchange(groups, slides, x, start, z):
 
 @bare
 def make_random_moves(annealing, slides, k, count, hot, cold):
-    """Try ``count`` random moves while the heat falls from ``hot`` to ``cold``.
+    """Try ``count`` random moves while the heat falls from ``hot`` towards ``cold``.
 
     The groups of ``annealing`` change, and where windows are; records that cannot slide have None
     as ``slides``. Of a drawn record x and a neighbour y: if both are in one group, a window x

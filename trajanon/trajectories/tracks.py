@@ -109,6 +109,11 @@ class Tracks:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be runs and trajectories on them."""
+        for name in ("first", "run", "start", "recording"):
+            numbers = getattr(self, name)
+            # Differences of unsigned numbers never fall, and sums with signed ones are no integers.
+            if numbers is not None and numbers.dtype.kind == "u":
+                object.__setattr__(self, name, numbers.astype(np.int64))
         self._refuse_odd_shapes()
         refuse_off_earth(self.points.ticks, "point {} of the tracks", TICKS)
         if self.times is not None:
@@ -136,9 +141,9 @@ class Tracks:
             and (np.diff(first) > 0).all()
             and self.run.ndim == 1
             and self.run.shape == self.start.shape
-            and self.run.dtype.kind in "iu"
-            and self.start.dtype.kind in "iu"
-            and (self.recording is None or self.recording.shape == (len(first) - 1,))
+            and all(numbers.dtype.kind == "i" for numbers in (first, self.run, self.start))
+            and self._recordings.shape == (len(first) - 1,)
+            and self._recordings.dtype.kind == "i"
             and (np.diff(self._recordings, prepend=0) >= 0).all()
         ):
             raise BadInput(

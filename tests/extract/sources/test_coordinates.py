@@ -52,7 +52,11 @@ def test_letters_beside_coordinates_are_their_signs(
 
 @pytest.mark.parametrize(
     ("lat", "words"),
-    [("4815.0S", "not degrees on Earth"), ("48°15' S", "no lat that can be read.*as 48.2")],
+    [
+        ("4815.0S", "not degrees on Earth"),
+        ("48°15' S", "no lat that can be read.*as 48.2"),
+        ("N48.2S", "no lat that can be read.*as 48.2"),
+    ],
 )
 def test_degrees_and_minutes_are_refused(tmp_path: Path, lat: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):

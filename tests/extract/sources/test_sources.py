@@ -12,6 +12,7 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pytest
+from toy import toy
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
@@ -65,6 +66,7 @@ def equal(found: list[Trace], other: list[Trace]) -> bool:
 
 
 def test_a_folder_is_read_in_order_by_what_its_files_look_like(mixed: Path) -> None:
+    trajanon.write_trajectories(mixed / "trajectories.parquet", toy())
     counts: Counter[str] = Counter()
     found = list(traces(mixed, counts=counts))
     assert names(found) == [
@@ -74,7 +76,10 @@ def test_a_folder_is_read_in_order_by_what_its_files_look_like(mixed: Path) -> N
         ("er/x.gpx.gz", 10),
         ("traces/table.csv#a", 100),
     ]
-    assert counts == {"files of no known kind (.md)": 1}
+    assert counts == {
+        "files of no known kind (.md)": 1,
+        "files of trajectories, which are no traces": 1,
+    }
 
 
 def test_a_file_of_no_known_kind_is_refused_with_the_way_out(tmp_path: Path) -> None:

@@ -118,6 +118,12 @@ def changed(name: str, place: int, value: float) -> Callable[[], object]:
         (changed("first", 2, 28), "rising from 0 to 84"),
         (lambda: replace(tracks_of(example()), first=np.array([], int)), "rising from 0"),
         (lambda: replace(tracks_of(example()), run=np.zeros(5, int)), "a run and a start of each"),
+        (lambda: replace(tracks_of(example()), first=np.array([0.0, 84.0])), "whole numbers"),
+        (lambda: replace(tracks_of(example()), start=np.zeros(6)), "whole numbers"),
+        (
+            lambda: replace(tracks_of(example()), first=np.array([0, 30, 20, 84], np.uint64)),
+            "rising from 0 to 84",
+        ),
         (changed("run", 4, 3), "trajectory 4 is on run 3; runs are 0 to 2"),
         (changed("run", 4, -1), "trajectory 4 is on run -1"),
         (changed("start", 4, -1), "trajectory 4 cannot start at -1"),
@@ -128,6 +134,14 @@ def test_tracks_that_cannot_be_are_refused(make: Callable[[], object], says: str
     with pytest.raises(BadInput, match=says) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_numbers_without_a_sign_are_those_with_one() -> None:
+    tracks = tracks_of(example())
+    unsigned = replace(
+        tracks, first=tracks.first.astype(np.uint64), start=tracks.start.astype("u8")
+    )
+    assert unsigned.windows(3).tolist() == tracks.windows(3).tolist()
 
 
 def test_points_that_are_not_on_their_tracks_are_refused() -> None:
