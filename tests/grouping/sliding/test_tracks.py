@@ -104,6 +104,14 @@ def changed(name: str, place: int, value: float) -> Callable[[], object]:
     return make
 
 
+def of_floats(name: str) -> Callable[[], object]:
+    def make() -> object:
+        numbers: Any = getattr(tracks_of(example()), name).astype(np.float64)
+        return replace(tracks_of(example()), **{name: numbers})
+
+    return make
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -118,8 +126,8 @@ def changed(name: str, place: int, value: float) -> Callable[[], object]:
         (changed("first", 2, 28), "rising from 0 to 84"),
         (lambda: replace(tracks_of(example()), first=np.array([], int)), "rising from 0"),
         (lambda: replace(tracks_of(example()), run=np.zeros(5, int)), "a run and a start of each"),
-        (lambda: replace(tracks_of(example()), first=np.array([0.0, 84.0])), "whole numbers"),
-        (lambda: replace(tracks_of(example()), start=np.zeros(6)), "whole numbers"),
+        (of_floats("first"), "whole numbers"),
+        (of_floats("start"), "whole numbers"),
         (
             lambda: replace(tracks_of(example()), first=np.array([0, 30, 20, 84], np.uint64)),
             "rising from 0 to 84",
