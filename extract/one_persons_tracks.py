@@ -158,12 +158,7 @@ def trim(
     if len(clean) == 0:
         raise no_points
 
-    if isinstance(key, bytes):
-        check_key(key)
-        secret = key
-    else:
-        secret = holders_key(None if key is None else Path(key))
-    tracks, left, places = cut_places(clean, radius, further, secret)
+    tracks, left, places = cut_places(clean, radius, further, _key_of_circles(key))
     if not len(left):
         raise NoTrajectories(
             "nothing is left: all is near where these tracks begin, end, pause or stay again; "
@@ -187,6 +182,14 @@ def trim(
         points_dropped=len(points_read) - len(tracks),
         unread=+counts,  # without what is zero
     )
+
+
+def _key_of_circles(key: bytes | str | os.PathLike[str] | None) -> bytes:
+    """Return the key that was given, or that of its file; refuse one that is not secret."""
+    if not isinstance(key, bytes):
+        return holders_key(None if key is None else Path(key))
+    check_key(key)
+    return key
 
 
 def _places_to_hide(hide: ArrayLike | None) -> Floats:
