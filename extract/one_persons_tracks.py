@@ -53,7 +53,7 @@ class Trimmed:
         How many circles were drawn to hide places: places near each other share one, and a place of
         ``hide`` has one even if no track comes near.
     metres, metres_cut, seconds, seconds_cut
-        The length of all tracks, and what of it was cut; seconds of tracks with times.
+        The length of all tracks, and how much of it was cut out. Seconds count tracks with times.
     points_dropped
         How many points are no places on Earth, or have no time in a track with times.
     unread

@@ -18,9 +18,9 @@ class Trace:
     name
         The source's own name of the recording. Pieces of one recording share it.
     subject
-        Maker of the recording (account, person, vehicle), or None if the source does not say. All
-        recordings without one count as one person's as soon as any has one, unless `cut` is told
-        otherwise; if none has, each counts as a person. Spellings of one name are one subject.
+        Maker of the recording (account, person, vehicle), or None if the source does not say. If no
+        recording has one, each counts as a person. If some have, all others count as one person's,
+        unless ``nameless_differ`` of `cut` says otherwise. Spellings of one name are one subject.
     lat, lon
         Degrees, WGS 84, shape (points,); NaN where the source gave no number.
     time

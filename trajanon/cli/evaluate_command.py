@@ -61,8 +61,10 @@ def evaluate(
         compare(paths, roads, mode, match, method, out, subjects_exact, as_json)
         if len(paths) == 2 and not as_json:
             report = report_path(paths[1])
-            tell(f"There is no {report}, so {paths[1]} was taken for another program's: k was not")
-            tell("checked. If trajanon made it, put its report beside it.")
+            tell(
+                f"There is no {report}, so {paths[1]} was taken for another program's, and k was "
+                "not checked. If trajanon made it, put its report beside it."
+            )
         return
 
     originals, released = paths
