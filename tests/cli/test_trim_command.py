@@ -68,6 +68,11 @@ def test_without_times_none_is_written_and_a_table_comes_out(run: Run, ride: Pat
     assert len(rows) > 200
 
 
+def test_what_cannot_be_trimmed_is_one_sentence(run: Run, ride: Path) -> None:
+    assert "there is no file or folder other.gpx" in run("trim", "other.gpx").sentence
+    assert "must end in .gpx or .csv" in run("trim", ride, "--out", "ride.kml").sentence
+
+
 def test_a_place_in_a_file_is_hidden_too(run: Run, ride: Path) -> None:
     lon, lat, _ = GEOD.fwd(HOME[1], HOME[0], 90.0, 2_000.0)
     point = {"type": "Point", "coordinates": [lon, lat]}

@@ -70,8 +70,10 @@ def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
         microaggregate(TABLE, k)
 
 
-@pytest.mark.parametrize(("name", "span"), [("compression", "1 to 1000000000"), ("seed", "0")])
-@pytest.mark.parametrize("value", [-1, 2.5, "2", True, np.array([2])])
+@pytest.mark.parametrize(
+    ("name", "span"), [("compression", "1 to 1000000000"), ("seed", f"0 to {sys.maxsize}")]
+)
+@pytest.mark.parametrize("value", [-1, 2.5, "2", True, np.array([2]), sys.maxsize + 1])
 def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
     says = f"`{name}` must be a whole number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):

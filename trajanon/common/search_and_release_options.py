@@ -1,6 +1,7 @@
 """The options of the search and of a release: their defaults, checks and help, written once."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -205,7 +206,7 @@ class Settings(Checked):
     compression: int = option(1, least=1, most=10**9)
     refine: RefinementName = option("anneal")
     effort: EffortName = option("balanced")
-    seed: int = option(0, least=0)
+    seed: int = option(0, least=0, most=sys.maxsize)  # which JSON can hold
 
     def __post_init__(self) -> None:
         """Refuse what the method does not use, too."""
