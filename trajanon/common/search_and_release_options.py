@@ -206,7 +206,7 @@ class Settings(Checked):
     compression: int = option(1, least=1, most=10**9)
     refine: RefinementName = option("anneal")
     effort: EffortName = option("balanced")
-    seed: int = option(0, least=0, most=sys.maxsize)  # which JSON can hold
+    seed: int = option(0, least=0)
 
     def __post_init__(self) -> None:
         """Refuse what the method does not use, too."""
@@ -341,6 +341,10 @@ def release_and_search_settings(options: AnonymizeKeywords) -> tuple[ReleaseSett
     release = settings_from(options, ReleaseSettings)
     search = settings_from(options, Settings)
 
+    if search.seed > sys.maxsize:
+        raise BadInput(
+            f"`seed` must be at most {sys.maxsize}, as JSON holds it (got {search.seed})"
+        )
     if release.one_line_each and release.days is not None:
         raise BadInput("`one_line_each` and `days` are two choices: leave out one of them")
     if not release.as_published:

@@ -116,17 +116,22 @@ def _file_shown(work: Work, name: str) -> Response:
 
 
 async def _uploaded(work: Work, name: str, request: Request) -> Response:
-    """Take a file that comes through the browser, up to a gigabyte, whatever its headers say."""
-    work.problem = None
-    announced = request.headers.get("x-bytes", "0")
-    if not name.isprintable() or not _SIZE.fullmatch(announced):
-        wrong = "A name has no control characters, and x-bytes is a number of bytes."
-        return PlainTextResponse(wrong, HTTPStatus.BAD_REQUEST)
+    """Take a file that comes through the browser, up to a gigabyte, whatever its headers say.
 
+    Of several files chosen together, all that could not be stored are named.
+    """
+    if request.headers.get("x-first") != "false":
+        work.problem = None
+    if not name.isprintable():
+        return PlainTextResponse("A name has no control characters.", HTTPStatus.BAD_REQUEST)
+
+    announced = request.headers.get("x-bytes", "0")
     size = 0
     refused = HTTPStatus.INSUFFICIENT_STORAGE
     try:
         with replacing(work.form.folder / UPLOADS / name) as (draft,), draft.open("wb") as file:
+            if not _SIZE.fullmatch(announced):
+                raise FileProblem("the browser cannot read it")
             async for piece in request.stream():
                 size += len(piece)
                 if max(size, int(announced)) > LARGEST_UPLOAD:
@@ -135,7 +140,8 @@ async def _uploaded(work: Work, name: str, request: Request) -> Response:
                 file.write(piece)
     except FileProblem as error:
         sentence = f"{name} could not be stored: {error}"
-        work.problem = Problem(sentence, "files")
+        before = "" if work.problem is None else f"{work.problem.sentence}. "
+        work.problem = Problem(f"{before}{sentence}", "files")
         return PlainTextResponse(sentence, refused)
     work.bring(f"{UPLOADS}/{name}")
     return Response()
