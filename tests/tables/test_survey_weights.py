@@ -97,7 +97,9 @@ def test_a_value_that_is_nearly_the_mean_of_its_column_is_named() -> None:
     table = pd.DataFrame({"a": [1.0] * 5, "b": [1.0, 2, 3, None, None], "w": [10, 1, 1, 2, 2]})
     rows: dict[str, Any] = {"columns": ["a", "b"], "survey_weight": "w", "missing": "keep"}
     said = trajanon.microaggregate_table(table, 3, **rows, **MDAV).report["notices"]
-    assert any("in 1 group one row or subject has more than 80 % of the weight" in one for one in said)
+    assert any(
+        "in 1 group one row or subject has more than 80 % of the weight" in one for one in said
+    )
     table["b"] = [1.0, 2, None, None, None]  # of two values, no mean is written
     said = trajanon.microaggregate_table(table, 3, **rows, **MDAV).report["notices"]
     assert not any("of the weight" in one for one in said)

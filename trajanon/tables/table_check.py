@@ -173,8 +173,7 @@ def _sensitive_values(table: Table, name: str) -> Ints:
     spelled = ["" if text is None else tidied(text).casefold() for text in texts]
     numbers = table.numbers(name).values.tolist()
     values = [
-        number if isfinite(number) else text
-        for number, text in zip(numbers, spelled, strict=True)
+        number if isfinite(number) else text for number, text in zip(numbers, spelled, strict=True)
     ]
     return numbers_by_appearance(values, {})
 

@@ -134,7 +134,7 @@ class MicroaggregatedColumns(NamedTuple):
             )
 
     def _dominated(self) -> int:
-        """Count the groups in which one subject, or one row without them, has most of the weight."""
+        """Count the groups in which one subject, or else one row, has most of the weight."""
         subjects = self.units.subjects
         weights = np.ones(len(subjects)) if self.units.weights is None else self.units.weights
         # The group of each unit is that of its first row.
