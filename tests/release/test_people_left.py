@@ -58,3 +58,16 @@ def test_who_has_no_name_is_known_of_names_in_python() -> None:
     assert trips.nameless.tolist() == [False, True, False, True]
     nobody = trajanon.Trajectories(np.zeros((2, 2, 2)), np.array([None, None]))
     assert nobody.nameless is None
+
+
+def test_windows_of_which_nobody_knows_the_drive_are_not_passed_over() -> None:
+    """Unless each person has one, so that no drive is on two lines."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
+    for people, known in ((np.arange(30) % 6, False), (np.arange(30), True)):
+        release = trajanon.anonymize(trajanon.Trajectories(points, people), k=3, effort="fast")
+        kinds = [finding.kind for finding in release.verdict.findings]
+        assert ("drives_not_checked" in kinds) != known
+        assert ("chains" in release.report) == known
+    trips = trajanon.Trajectories(points, np.arange(30) % 6, np.arange(30))
+    kinds = [finding.kind for finding in trajanon.anonymize(trips, k=3).verdict.findings]
+    assert "drives_not_checked" not in kinds

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Bools, Ints, renumbered
@@ -142,10 +143,11 @@ def people_left(
 
 def drives_and_people_followed(
     groups: TrajectoryGroups, k: int
-) -> tuple[Chains | None, Persons | None]:
+) -> tuple[Chains | UnsetType | None, Persons | None]:
     """Count the drives, and the people, whose lines together leave fewer than k subjects.
 
-    The first is None if no drive is on two lines, the second if subjects are not known.
+    The first is None if no drive is on two lines, and not set if that is not known. The second is
+    None if subjects are not known.
     """
     trajectories = groups.trajectories
     subjects = trajectories.subject
@@ -155,11 +157,15 @@ def drives_and_people_followed(
     line_of_trajectory = line_of_group[groups.partition.labels]
 
     nameless = trajectories.nameless
-    drives = drives_left(line_of_trajectory, drive_of_each(trajectories), subjects, k, nameless)
-    chains = Chains(**counts_of(drives)) if drives else None
-    if subjects is None:
-        return chains, None
+    persons = None
+    if subjects is not None:
+        days = departure_days(trajectories)
+        people = people_left(line_of_trajectory, subjects, days, k, nameless)
+        persons = Persons(**counts_of(people))
 
-    days = departure_days(trajectories)
-    people = people_left(line_of_trajectory, subjects, days, k, nameless)
-    return chains, Persons(**counts_of(people))
+    drive = drive_of_each(trajectories)
+    if drive is None and trajectories.unit == "trajectory":
+        # Nothing tells which windows are of one drive: only where nobody is on two lines, none is.
+        return (None if persons is not None and not persons.people else UNSET), persons
+    drives = drives_left(line_of_trajectory, drive, subjects, k, nameless)
+    return (Chains(**counts_of(drives)) if drives else None), persons

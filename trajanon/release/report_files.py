@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import UNSET
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import parsed, regular, typed
@@ -24,10 +23,8 @@ _NOT_OF_SHARDS = {"persons", "averaged", "choice", "alignment_skipped"}
 def json_ready(report: Report) -> dict[str, Any]:
     """Return a report as JSON has it, and its readers in Python get it."""
     absent = {name for name in _WHERE_KNOWN if getattr(report, name) is None}
-    if report.chains is UNSET:
-        absent |= _NOT_OF_SHARDS
     if report.members is not None:
-        absent |= _IN_TABLE
+        absent |= _IN_TABLE | _NOT_OF_SHARDS
     entries = msgspec.to_builtins(report)
     return {name: value for name, value in entries.items() if name not in absent}
 
