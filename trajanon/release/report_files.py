@@ -12,6 +12,7 @@ import numpy as np
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import parsed, regular, typed
 from trajanon.common.plain_text import escaped_json
+from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.release.report import AGAIN, Report
 
 # Entries that are not in every report.
@@ -39,6 +40,18 @@ def report_path(release: Path, end_of_name: str = "report.json") -> Path:
     """Find where the report of a release stands, which is a file, or a folder of parts."""
     name = f"{release.name}.parts" if release.is_dir() else release.stem
     return release.parent / f"{name}.{end_of_name}"
+
+
+def new_report_path(release: Path, text: str = "") -> Path:
+    """Find where a report goes; refuse to replace that of a release in another format.
+
+    A report with the ``text`` that is about to be written may stand there already.
+    """
+    report = report_path(release)
+    if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
+        for other_format in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
+            raise BadInput(f"{report} belongs to {other_format}: give {release} another name")
+    return report
 
 
 def datasheet_path(release: Path) -> Path:
