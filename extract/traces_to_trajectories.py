@@ -134,7 +134,8 @@ class Cutter:
         moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
 
         # What became of each trace, if no later step changes it.
-        became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
+        became = np.where(entered.repeated, Became.REPEATED, Became.NOWHERE)
+        became[cleaned.trace] = Became.ONE_PLACE
         cut_points = self._trips if self.rules.trips else self._windows
         rows = cut_points(moving, traces, became)
         self._count_metres(rows)

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
+from trajanon.extract.sources.archives import DAMAGED_ZIP, ZIP, Stream, members
 from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.timestamps import seconds_of_iso
@@ -86,7 +86,7 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     """Read an XML document whole: its tree, of a damaged one what is whole, then the problem."""
     try:
         content = io.BytesIO(stream.read())
-    except DAMAGED as error:
+    except DAMAGED_ZIP as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
     root: Element | None = None
@@ -109,17 +109,17 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
 
 
 def _take_out_incomplete(root: Element) -> None:
-    """Take out the point in which the reading ended, in the last child of each element.
+    """Put the mark <end/> in place of the point in which the reading ended.
 
-    `growing_tree` puts a mark, <end/>, where the reading ended. In a document that breaks off, this
-    lies in what is incomplete: of <when>2026-05-01T10:00:00Z</when><when>2026-05-<end/></when> the
-    second <when> is taken out, and of <coordinates>2.1,41.3 2.1,4<end/></coordinates> the last
-    place. In a whole document it is the last child of the root, and nothing is taken out.
+    `growing_tree` puts the mark where the reading ended. In a document that breaks off, it lies in
+    what is incomplete: of <when>2026-05-01T10:00:00Z</when><when>2026-05-<end/></when> the second
+    <when> is taken out, and of <coordinates>2.1,41.3 2.1,4<end/></coordinates> the last place. In a
+    whole document it is the last child of the root, and nothing is taken out.
     """
     element = root
     while len(element):
         if element[-1].tag in _POINTS:
-            del element[-1]
+            element[-1] = Element("end")
             return
         element = element[-1]
         if element.tag == "coordinates":
@@ -132,12 +132,12 @@ def _fixes_of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
     for track in root.iter("Track"):
         whens = [when.text for when in track.iterfind("when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("coord")]
-        # Which one is missing is not known. More times than places are not counted: they are of a
-        # document that breaks off.
-        if len(whens) < len(coords):
+        if track.find("end") is not None:  # the document breaks off among the places of this track
+            whens = whens[: len(coords)]
+        if len(whens) != len(coords):  # which one is missing is not known
             reading.counts[TIMES_DO_NOT_MATCH] += 1
             whens = [None] * len(coords)
-        places = zip(coords, whens, strict=False)
+        places = zip(coords, whens, strict=True)
         if coords:
             tracks += [*(_fix(coord, seconds_of_iso(when)) for coord, when in places), None]
 

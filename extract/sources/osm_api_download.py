@@ -53,6 +53,7 @@ WITHOUT_TIME = "points without time"
 REPEATED = "points repeated by a shifted page"
 
 MAX_AREA = 0.25  # square degrees; the server refuses more
+FULL_PAGE = 4_900  # points, of up to 5,000: the server parts no second in which a trace goes on
 LONGEST_CUT = 300.0  # seconds that may pass between the last point of a page and the next one
 
 # Seconds: between two requests, as the API is for editing, and we are guests; to connect, and to
@@ -313,22 +314,21 @@ def joined_traces(
     """Join the pieces of each trace; leave out what has no time or came before.
 
     Of a server's pages, none is read after the first that brings nothing new or points without
-    time; if there is no such page, the last trace is cut off. Of saved pages, all are read.
+    time. Of saved pages, all are read. The last trace is cut off if the last page may have another
+    one behind it, and so is a trace in which the file of a saved page breaks off.
     """
     first_pages: dict[int, int] = {}  # number of the page where each point came first, by its hash
     held: list[Trace] = []  # the pieces of one trace
     name = ""
     trackables = 0  # traces that name nobody, so far: the next one is named by this number
-    is_cut_off = not saved
+    may_have_next = False  # the page at hand
     for number, page in enumerate(pages):
         pieces = _new_pieces(page, number, first_pages, reading)
         track = ""  # the piece before; segments of one track share a name on their page
         for piece in pieces:
             is_first = piece is pieces[0]
             may_go_on = is_first and bool(held) and _may_go_on(held[-1], piece)
-            # With a URL it is surely the same recording. Without one, a long pause begins a new
-            # trace, which keeps the name, so that both count as one subject's.
-            if may_go_on and (piece.subject or _seconds_between(held[-1], piece) <= LONGEST_CUT):
+            if may_go_on and _goes_on_at_once(held[-1], piece):
                 held.append(piece)
             else:
                 yield from _whole(held, name, reading)
@@ -339,13 +339,15 @@ def joined_traces(
             track = piece.name
 
         has_untimed = any(not np.isfinite(segment.time).any() for segment in page)
-        if saved or (pieces and not has_untimed):
+        is_full = not saved or sum(map(len, page)) >= FULL_PAGE
+        may_have_next = bool(page) and is_full and not has_untimed
+        if saved:
             continue
-        if page and not has_untimed:
+        if may_have_next and not pieces:
             reading.found("repeated page", label=reading.label)
-        is_cut_off = False
-        break
-    yield from _whole(held, name, reading, is_cut_off=is_cut_off)
+        if has_untimed or not pieces:
+            break
+    yield from _whole(held, name, reading, is_cut_off=may_have_next)
 
 
 def _may_go_on(last: Trace, piece: Trace) -> bool:
@@ -357,6 +359,17 @@ def _may_go_on(last: Trace, piece: Trace) -> bool:
     if last.subject != piece.subject:
         return False
     return bool(piece.subject) or bool(_seconds_between(last, piece) >= 0.0)
+
+
+def _goes_on_at_once(last: Trace, piece: Trace) -> bool:
+    """Check whether a segment that may be of the last one's recording is of the same trace.
+
+    With a URL it surely is of the recording. Without one, a long pause begins a new trace, and so
+    does what follows the damage of a page. It keeps the name, so that both count as one subject's.
+    """
+    return not last.cut_off and (
+        bool(piece.subject) or _seconds_between(last, piece) <= LONGEST_CUT
+    )
 
 
 def _seconds_between(last: Trace, piece: Trace) -> float:
@@ -397,4 +410,5 @@ def _whole(
         subject = f"osm:{match[1] if match else subject}"
     whole = joined_trace(pieces)
     # No longer a segment of a saved page.
+    is_cut_off = is_cut_off or whole.cut_off
     yield replace(whole, name=name, subject=subject, cut_off=is_cut_off, page="")
