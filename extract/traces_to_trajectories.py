@@ -68,7 +68,7 @@ class Cutter:
         # Subject and trace of each trajectory, (2, n), batch by batch.
         self._subjects_and_traces = [np.empty((2, 0), np.int64)]
         self._became = np.empty(0, np.int8)  # the `Became` of each recording
-        self._nameless_subject: int | None = None  # the final number of who has no name
+        self._nameless_subject: dict[str, int] = {}  # for the provenance, if there is one
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces, of any size, into batches; find limits that are "auto" by the first."""
@@ -283,7 +283,8 @@ class Cutter:
 
         person = renumbered(person_of[subject])
         of_nameless = person[person_of[subject] == persons.nameless_person]
-        self._nameless_subject = int(of_nameless[0]) if len(of_nameless) else None
+        if len(of_nameless):
+            self._nameless_subject = {NAMELESS_SUBJECT: int(of_nameless[0])}
         return self._with_final_numbers(parts, person, trace)
 
     def _with_final_numbers(
@@ -317,7 +318,7 @@ class Cutter:
             "found": {} if self._limits_found is None else self._limits_found._asdict(),
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
-            NAMELESS_SUBJECT: self._nameless_subject,
+            **self._nameless_subject,
             "recordings": {
                 "read": sum(number),
                 "with a trajectory": number[Became.TAKEN],

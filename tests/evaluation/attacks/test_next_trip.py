@@ -152,7 +152,7 @@ def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
     evaluated_chains = trajanon.evaluate(ways, without_tracks).account["chains"]
     assert evaluated_chains.items() >= without_tracks.report["chains"].items()
     ways = replace(ways, trace=None)
-    assert trajanon.anonymize(ways, 2, align=align, effort="fast").report["chains"] is None
+    assert "chains" not in trajanon.anonymize(ways, 2, align=align, effort="fast").report
 
 
 def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
