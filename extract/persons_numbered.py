@@ -33,6 +33,7 @@ class Persons(NamedTuple):
 
     number: Ints  # of the person behind each subject: the lowest subject that is the same
     nameless: Nameless
+    nameless_person: int | None  # the one behind all without a name; None if they differ
     merged: Merged
     at_two_places: int  # how many subjects are at two places at one time, again and again
     shared_names: int  # if each has one recording, how many of these are named as another one
@@ -101,14 +102,17 @@ class Recordings:
         merged = Merged(
             names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
         )
+        nameless_person = None
         if has_name.any() and nameless.any() and not nameless_differ:
-            person[nameless] = person[nameless].min()
+            nameless_person = int(person[nameless].min())
+            person[nameless] = nameless_person
 
         names = self._only_names
         return Persons(
             number=person,
             # A subject without a name is that of one recording.
             nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
+            nameless_person=nameless_person,
             merged=merged,
             at_two_places=len(self.places.at_two_places()),
             shared_names=0 if names is None else int(has_name.sum()) - len(names),

@@ -34,6 +34,7 @@ from trajanon.extract.trace import Trace
 from trajanon.extract.trips import Trips
 from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
+from trajanon.trajectories.provenance import NAMELESS_SUBJECT
 from trajanon.trajectories.subjects import PERHAPS_TRIPS
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
@@ -67,6 +68,7 @@ class Cutter:
         # Subject and recording of each trajectory, (2, n), batch by batch.
         self._subjects_and_recordings = [np.empty((2, 0), np.int64)]
         self._became = np.empty(0, np.int8)  # the `Became` of each recording
+        self._nameless_subject: dict[str, int] = {}  # for the provenance, if there is one
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces, of any size, into batches; find limits that are "auto" by the first."""
@@ -278,7 +280,12 @@ class Cutter:
             PERHAPS_TRIPS: persons.shared_names,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
-        return self._with_final_numbers(parts, renumbered(person_of[subject]), recording)
+
+        person = renumbered(person_of[subject])
+        of_nameless = person[person_of[subject] == persons.nameless_person]
+        if len(of_nameless):
+            self._nameless_subject = {NAMELESS_SUBJECT: int(of_nameless[0])}
+        return self._with_final_numbers(parts, person, recording)
 
     def _with_final_numbers(
         self, parts: Iterable[Trajectories], person: Ints, recording: Ints
@@ -311,6 +318,7 @@ class Cutter:
             "found": {} if self._limits_found is None else self._limits_found._asdict(),
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
+            **self._nameless_subject,
             "recordings": {
                 "read": sum(number),
                 "with a trajectory": number[Became.TAKEN],
