@@ -228,9 +228,12 @@ class _ChoiceOfColumns:
         subject = self.column_of.get("subject")
         recording_of = "a file" if subject is None else f"each subject ({subject})"
         decided = {*self.column_of, *self.reading.columns}
-        for role in OWNERS:
-            for name in () if role in decided else self._usual(role):
-                self.reading.found(f"{role} counts rows", name=name, recording_of=recording_of)
+        if "id" not in decided:
+            for name in self._usual("id"):
+                self.reading.found("an id counts rows", name=name, recording_of=recording_of)
+        if "subject" not in decided:
+            for name in self._usual("subject"):
+                self.reading.found("a subject counts rows", name=name)
 
         # Whoever names both may have exchanged them: k would count trips as people.
         recording = self.named.get("id", "")
