@@ -79,7 +79,8 @@ def _show(trimmed: "Trimmed") -> None:
     tell(f"Drew {number_of(trimmed.places, 'circle')} around places to hide. Cut {amount}.")
 
     if trimmed.points_dropped:
-        tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")
+        points = number_of(trimmed.points_dropped, "point")
+        tell(f"Left out {points} astray, or without a place or a time.")
     for reason, number in trimmed.unread.items():
         tell(f"Left out {number:,} {reason}.")
     if nothing_left := trimmed.tracks - trimmed.tracks_left:
