@@ -294,14 +294,9 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
-    def nobody_is_named(self) -> bool:
-        """Check whether no recording has a subject, so that several may be of one person."""
-        return self.source.share_nameless >= 1.0
-
-    @property
     def knows_people(self) -> bool:
         """Check whether k counts subjects and some recordings have one."""
-        return self.counted == "subjects" and not self.nobody_is_named
+        return self.counted == "subjects" and self.source.names_people
 
     @property
     def one_line_each(self) -> bool:

@@ -181,7 +181,8 @@ def _merged(
 
     knows_people = table.knows_people
     attribution = attribution_of(origin, sum(shard.on_roads for shard in written))
-    words = released_words(plan, attribution, counts_people=knows_people)
+    counts_people = knows_people and origin.source.names_people
+    words = released_words(plan, attribution, counts_people=counts_people)
     first_lines = [shard.first_lines for shard in written]
     merger = LineMerger(plan.timing)
     blocks = map(merger.merge_and_count, lines_in_order(table.scratch, first_lines))
