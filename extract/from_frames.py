@@ -148,7 +148,7 @@ def _traces_of_frame(
             yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
         else:
             yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
-    except UnicodeEncodeError as error:  # of Arrow, in columns of objects
+    except (UnicodeEncodeError, UnicodeDecodeError) as error:  # in columns of objects
         way_out = "mend it, as text.encode(errors='replace').decode() does"
         text = error.object[:40]
         raise BadInput(

@@ -294,7 +294,17 @@ class _ChoiceOfColumns:
             self.assign("date")
         in_utc = column.times is not None and column.times.in_utc
         if "zone" in self.named or not (in_utc or _SAYS_UTC.search(name)):
-            self.assign("zone")
+            self._assign_zone()
+
+    def _assign_zone(self) -> None:
+        """Find the column with the zones of local times; warn of one that holds no known zones."""
+        if self.assign("zone") is not None:
+            return
+        for name in self._usual("zone"):
+            # One that is called zone may be of parts of a town.
+            examples = self.head[name].coded.values if name in self.head else ()
+            if len(examples) and plain(name) != "zone":
+                self.reading.found("no zones", name=name, example=examples.iloc[0])
 
     def assign_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""
