@@ -5,8 +5,8 @@ key draws. All within `Radius.least` metres of the place is hidden, and whoever 
 knows of the place only that it is less than `Radius.shift` metres, and the width of a place, from
 its centre.
 
-``extract --trim-ends`` cuts out of each trace the circles of its own ends and stops; ``trim`` cuts
-the circles of all places of one person out of all their tracks.
+``extract --trim-ends`` cuts the circles of its own two ends out of each part of a trace, from stop to
+stop; ``trim`` cuts the circles of all places of one person out of all their tracks.
 """
 
 from cmath import rect
@@ -195,7 +195,10 @@ def circles_of_ends(rules: Rules, key: bytes) -> Circles:
 
 
 def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
-    """Cut out the surroundings of the ends of pieces, and of the places where they stop."""
+    """Cut the surroundings of its own two ends out of each part, from one stop to the next.
+
+    A part that only passes where another one ends keeps its way there.
+    """
     if len(points) == 0:
         return points
 
