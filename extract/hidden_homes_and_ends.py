@@ -5,8 +5,8 @@ key draws. All within `Radius.least` metres of the place is hidden, and whoever 
 knows of the place only that it is less than `Radius.shift` metres, and the width of a place, from
 its centre.
 
-``extract --trim-ends`` cuts the circles of its own two ends out of each part of a trace, from stop to
-stop; ``trim`` cuts the circles of all places of one person out of all their tracks.
+``extract --trim-ends`` cuts out of each part of a trace, from stop to stop, the circles of its own
+two ends; ``trim`` cuts the circles of all places of one person out of all their tracks.
 """
 
 from cmath import rect
