@@ -15,15 +15,7 @@ from trajanon.extract.clip_to_area import clip, keep
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.hidden_homes_and_ends import circles_of_ends, cut_own_ends
-from trajanon.extract.impossible_and_stray_points import (
-    average_equal_times,
-    drop_impossible,
-    drop_strays,
-    drop_zero_hops,
-    settle_times,
-    sort_by_time,
-    spread_minutes,
-)
+from trajanon.extract.impossible_and_stray_points import cleaned, drop_zero_hops
 from trajanon.extract.limits_from_data import LimitsFound, head, with_limits
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.persons_numbered import Recordings
@@ -34,6 +26,7 @@ from trajanon.extract.trace import Trace
 from trajanon.extract.trips import Trips
 from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
+from trajanon.trajectories.provenance import NAMELESS_SUBJECT
 from trajanon.trajectories.subjects import PERHAPS_TRIPS
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
@@ -64,18 +57,19 @@ class Cutter:
         self.circles = circles_of_ends(self.rules, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits_found: LimitsFound | None = None
-        # Subject and trace of each trajectory, (2, n), batch by batch.
-        self._subjects_and_traces = [np.empty((2, 0), np.int64)]
+        # Subject and recording of each trajectory, (2, n), batch by batch.
+        self._subjects_and_recordings = [np.empty((2, 0), np.int64)]
         self._became = np.empty(0, np.int8)  # the `Became` of each recording
+        self._nameless_subject: dict[str, int] = {}  # for the provenance, if there is one
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces, of any size, into batches; find limits that are "auto" by the first."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             first, traces = head(traces)
             if first:
-                # Another cutter cleans them, as they must not be counted twice.
-                cleaned = Cutter(self.rules)._cleaned(batch(first))
-                self.rules, self._limits_found = with_limits(self.rules, drop_zero_hops(cleaned))
+                # These counts are lost, as the points will be cleaned and counted again.
+                clean = cleaned(batch(first), self.rules, Counter())
+                self.rules, self._limits_found = with_limits(self.rules, drop_zero_hops(clean))
 
         gathered: list[Trace] = []
         size = 0
@@ -127,26 +121,27 @@ class Cutter:
         self._count(counts)
 
         as_read = points.take(~repeated)
-        cleaned = self._cleaned(as_read)
-        self.recordings.remember_places(cleaned, as_read, entered)
-        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
+        clean = cleaned(as_read, self.rules, self.counts)
+        self.recordings.places.add(clean, as_read, entered.subject)
+        moving = self._kept("points repeated in place", clean, drop_zero_hops(clean))
 
         # What became of each trace, if no later step changes it.
-        became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
+        became = np.where(entered.repeated, Became.REPEATED, Became.NOWHERE)
+        became[clean.trace] = Became.ONE_PLACE
         cut_points = self._trips if self.rules.trips else self._windows
         rows = cut_points(moving, traces, became)
         self._count_metres(rows)
         became[rows.trace] = Became.TAKEN
-        self._note_became(entered.trace, became)
+        self._note_became(entered.recording, became)
 
         subject = entered.subject[rows.trace]
-        trace = entered.trace[rows.trace]
-        self._subjects_and_traces.append(np.stack([subject, trace]))
+        recording = entered.recording[rows.trace]
+        self._subjects_and_recordings.append(np.stack([subject, recording]))
 
         return Trajectories(
             rows.points,
             subject,
-            trace,
+            recording,
             tracks=rows.tracks,
             times=rows.times,
             marks=np.column_stack([entered.mark[rows.trace], rows.hop_hashes]),
@@ -158,18 +153,6 @@ class Cutter:
         new = max(int(recording.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, recording, became.astype(np.int8))
-
-    def _cleaned(self, points: Points) -> Points:
-        """Clean points, and count what each step of it drops."""
-        kept = self._kept
-        points = kept("points impossible", points, drop_impossible(points))
-        settled = settle_times(points)
-        points = kept("points without time in a timed recording", points, settled)
-        points = sort_by_time(points)
-        apart, spread = spread_minutes(points)
-        self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, average_equal_times(apart))
-        return kept("stray points", points, drop_strays(points, self.rules))
 
     def _trips(self, points: Points, traces: Sequence[Trace], became: Ints) -> WindowBatch:
         """Find whole trips, and which ends are true; note what becomes of the recordings."""
@@ -255,7 +238,7 @@ class Cutter:
 
         All recordings must have been cut before; the parts may be read from disk one by one.
         """
-        subject, trace = np.concatenate(self._subjects_and_traces, axis=1)
+        subject, recording = np.concatenate(self._subjects_and_recordings, axis=1)
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
@@ -277,12 +260,17 @@ class Cutter:
             PERHAPS_TRIPS: persons.shared_names,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
-        return self._with_final_numbers(parts, renumbered(person_of[subject]), trace)
+
+        person = renumbered(person_of[subject])
+        of_nameless = person[person_of[subject] == persons.nameless_person]
+        if len(of_nameless):
+            self._nameless_subject = {NAMELESS_SUBJECT: int(of_nameless[0])}
+        return self._with_final_numbers(parts, person, recording)
 
     def _with_final_numbers(
-        self, parts: Iterable[Trajectories], person: Ints, trace: Ints
+        self, parts: Iterable[Trajectories], person: Ints, recording: Ints
     ) -> Iterator[Trajectories]:
-        """Replace the numbers of people and traces, as a part read from disk counts from 0.
+        """Replace the numbers of people and recordings, as a part read from disk counts from 0.
 
         If no trajectory of any part has times, none has a column of them.
         """
@@ -295,7 +283,7 @@ class Cutter:
             if not any_timed:
                 tracks = None if part.tracks is None else replace(part.tracks, times=None)
                 part = replace(part, tracks=tracks, times=None)
-            yield replace(part, subject=person[rows], trace=trace[rows])
+            yield replace(part, subject=person[rows], trace=recording[rows])
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -310,6 +298,7 @@ class Cutter:
             "found": {} if self._limits_found is None else self._limits_found._asdict(),
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
+            **self._nameless_subject,
             "recordings": {
                 "read": sum(number),
                 "with a trajectory": number[Became.TAKEN],

@@ -109,12 +109,23 @@ def test_a_place_that_is_named_is_hidden() -> None:
     assert metres_from(middle, left.lat, left.lon).min() > RADIUS.least
 
 
-def test_a_first_fix_that_lies_far_off_does_not_show_the_home() -> None:
-    """A receiver that has just been switched on may be wrong by a kilometre."""
-    metres = [-1_500.0, 0.0, *np.arange(20.0, 4_000.0, 20.0)]
-    seconds = [0.0, 1.0, *(2.0 * np.arange(2, len(metres)))]
+@pytest.mark.parametrize("fixes_far_off", [1, 4])
+def test_first_fixes_that_lie_far_off_do_not_show_the_home(fixes_far_off: int) -> None:
+    """A receiver that has just been switched on may repeat where it was last."""
+    metres = [*[-1_500.0] * fixes_far_off, *np.arange(0.0, 4_000.0, 20.0)]
+    seconds = list(2.0 * np.arange(len(metres)))
     _, left, _ = cut_places(points(line(metres, seconds)), RADIUS, NOWHERE, bytes(range(32)))
     assert metres_from(START, left.lat, left.lon).min() > RADIUS.least
+
+
+def test_a_single_stray_fix_is_no_end() -> None:
+    metres = np.arange(0.0, 9_000.0, 20.0)
+    metres[200] += 1_500.0
+    tracks, _, places = cut_places(
+        points(line(list(metres), list(2.0 * np.arange(450)))), RADIUS, NOWHERE, bytes(range(32))
+    )
+    assert places == 2
+    assert len(tracks) == 449
 
 
 def test_a_way_through_a_circle_is_cut_even_if_no_point_lies_in_it() -> None:
@@ -126,7 +137,18 @@ def test_a_way_through_a_circle_is_cut_even_if_no_point_lies_in_it() -> None:
     assert left.pieces[1].tolist() == [2, 2]
 
 
-@given(st.floats(-180.0, 180.0), st.floats(-80.0, 80.0))
+@pytest.mark.parametrize("lat", [0.0, 75.0, -89.999, 90.0])
+def test_no_circle_lies_farther_from_its_place_than_its_shift(lat: float) -> None:
+    radius = Radius(50.0, 20_000.0)
+    farthest = 0.0
+    for number in range(1_000):
+        circles = Circles(radius, number.to_bytes(16, "little"))
+        centre = circles.centres(circles.numbers_of(np.array([[lat, 3.0]])))
+        farthest = max(farthest, metres_from((lat, 3.0), *centre.T)[0])
+    assert 0.9 * radius.shift < farthest < 1.0002 * radius.shift or lat == 90.0
+
+
+@given(st.floats(-180.0, 180.0), st.floats(-90.0, 90.0))
 def test_circles_hold_everywhere_on_earth(lon: float, lat: float) -> None:
     home = star(3, start=(lat, lon))
     _, left, _ = cut_places(home, RADIUS, NOWHERE, bytes(range(32)))

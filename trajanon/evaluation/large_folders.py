@@ -79,10 +79,12 @@ def evaluate_large(
     sample = read_rows(is_sampled)
     guesses_by_other_trips = _guesses_by_other_trips(ends_published, report, read_rows, random)
     followed = people_followed(
-        ends_published, departure_days(ends), nobody_is_named=report.nobody_is_named
+        ends_published, departure_days(ends), nobody_is_named=not report.source.names_people
     )
     drive = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
-    drives_left_few = drives_left(ends_published.labels, drive, subjects, report.k)
+    drives_left_few = drives_left(
+        ends_published.labels, drive, subjects, report.k, ends_published.nameless
+    )
 
     evaluation = measured(sample, report, seed=0, progress=progress)
     return replace(
@@ -119,6 +121,7 @@ def _ends_published(
         labels=rows.line,
         k=k,
         subjects=None if ends.subject is None else renumbered(ends.subject),
+        nameless=ends.nameless,
         unit=ends.unit,
         own_row=rows.own_row,
     )

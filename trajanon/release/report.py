@@ -233,6 +233,7 @@ class InLedger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     new: Whole | None = None  # trajectories that may be released
     already_released: Whole | None = None
     on_a_line: Whole | None = None  # of people who may be on no further line
+    people_before: Whole | None = None  # in this release who are on lines of earlier ones, too
     rows: list[Whole]  # numbers of those that are not new
     link: Link | None = None
 
@@ -278,7 +279,8 @@ class Report(Struct, frozen=True, kw_only=True):
     line_keys: list[Whole] = []  # of each group's line
     roads: Roads | None = None
 
-    # What is not known of shards; there, chains are not set.
+    # What is not known of shards. There, and where nobody says which windows are of one drive,
+    # chains are not set; they are None where no drive is on several lines.
     chains: Chains | UnsetType | None = UNSET
     persons: Persons | None = None
     averaged: str | None = None  # a digest of what was averaged, in which groups
@@ -293,14 +295,9 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
-    def nobody_is_named(self) -> bool:
-        """Check whether no recording has a subject, so that several may be of one person."""
-        return self.source.share_nameless >= 1.0
-
-    @property
     def knows_people(self) -> bool:
         """Check whether k counts subjects and some recordings have one."""
-        return self.counted == "subjects" and not self.nobody_is_named
+        return self.counted == "subjects" and self.source.names_people
 
     @property
     def one_line_each(self) -> bool:

@@ -229,14 +229,22 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
     elif persons is None:
         yield Finding("people_not_checked", numbers)
 
+    # What lines of several releases leave together is not counted.
+    before = None if report.ledger is None else report.ledger.people_before
+    if report.knows_people and before and report.people and before > PEOPLE * report.people:
+        share = Share(before / report.people, report.people)
+        each_once = _remedy(report, "one_line_each", one_line_each=True)
+        yield Finding(
+            "people_in_series", {**numbers, "share": share, "unit": report.unit}, each_once
+        )
+
 
 def _drives_followed(report: Report) -> Iterator[Finding]:
     """Find whether many drives leave few people, or whether that was not counted."""
     if report.chains and report.chains.share_below > DRIVES:
         yield _drives(report, report.chains, "drives_below_k")
 
-    # Shards have counted nothing: a drive may have windows in several of them. Where drives were
-    # counted, and none is on several lines, the report has None.
+    # In shards nothing is counted: a drive may have windows in several of them.
     one_each = report.source.per_recording == 1
     if report.unit != "trip" and report.chains is UNSET and not one_each:
         yield Finding("drives_not_checked", {"k": report.k}, _one_window_each(report))

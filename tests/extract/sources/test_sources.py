@@ -137,9 +137,10 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
         found = [one.name for one in traces(mixed, counts=counts)]
     assert "traces/11.gpx" in found
     assert len(found) == 6
-    assert counts[reading.UNREADABLE] == 3
+    assert counts[reading.UNREADABLE] == 2
+    assert counts["links to folders"] == 1
     for words in (
-        "more is a link to a folder: name the folder as a source, too",
+        "more is a link to a folder, which is not followed: name the folder as a source, too",
         "there is no",
         "pipe.gpx is a device or a pipe",
     ):
@@ -192,7 +193,8 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     counts: Counter[str] = Counter()
     with caplog.at_level(logging.WARNING, "trajanon"):
         assert len(list(traces(tmp_path, counts=counts, jobs=2))) == 14
-    assert counts[reading.UNREADABLE] == 26
+    assert counts[reading.UNREADABLE] == 13
+    assert counts["links to folders"] == 13
     for what in ("is a link to a", "no column recognised as id", "no track points", "holds times"):
         said = [message for message in caplog.messages if what in message]
         *ten, rest = said
@@ -224,8 +226,8 @@ def test_several_at_once_give_the_same(mixed: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the system does when memory runs out."""
-    found = files.find([mixed], Reading())
-    contents = files.prefetched(found, Reading(), 2)
+    found = files.files_of([mixed], Reading())
+    contents = files.read_ahead(found, Reading(), 2)
     list(next(contents))
     kill_children()
     with pytest.raises(FileProblem, match="a reading process was killed"):
@@ -247,7 +249,7 @@ def kill_children() -> None:
 def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     said: list[tuple[str, float, Any]] = []
     list(traces(mixed, progress=lambda *words, note="": said.append(words)))
-    total = sum(file.size for file in files.find([mixed], Reading()))
+    total = sum(file.size for file in files.files_of([mixed], Reading()))
     assert {(task, whole) for task, _, whole in said} == {("Reading 5 files", total)}
     done = [some for _, some, _ in said]
     assert done == sorted(done)
