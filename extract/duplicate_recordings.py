@@ -5,8 +5,8 @@ Where a recording was is kept at times that all recordings share: once a minute,
 short one. One index of these places finds recordings that were near each other at one time, or
 whole hours apart, as clocks of other zones are; these are compared over all the time they share.
 Of recordings with seldom fixes, between which their ways are not known, the fixes themselves are
-kept, those up to 2038, and compared in the same way. Of recordings without times, those with as
-many points, which begin and end at the same places, are compared at some of these.
+kept, and compared in the same way. Of recordings without times, those with as many points, which
+begin and end at the same places, are compared at some of these.
 """
 
 from dataclasses import dataclass, fields
@@ -36,7 +36,7 @@ _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
 _SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes are kept
-_MOST_SLOTS = 2.0**31 - 1.0  # since 1970, as they have 32 bits: those of a second end in 2038
+_MOST_SLOTS = 2.0**32 - 1.0  # since 1970, as they have 32 bits: those of a second end in 2106
 
 _DIGITS = 1e7  # of a degree
 _SIGNS = 8  # points by which recordings without times are compared, with the first and the last
@@ -97,10 +97,10 @@ class _Sightings:
     def key(number: Ints, slot: Ints) -> Ints:
         """Return one number for that of a recording or subject, and a slot.
 
-        Slots have 32 bits with their sign, and are moved to 0 and more; those moved by hours
-        between clocks need one bit more. So no slot of one number has a key of another's.
+        Slots have 32 bits; those moved by hours between clocks may be below 0, or need one bit
+        more. So no slot of one number has a key of another's.
         """
-        return (number << 33) + slot + (1 << 31)
+        return (number << 34) + slot + (1 << 32)
 
     @cached_property
     def went_far_enough(self) -> Bools:
@@ -219,9 +219,10 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     step = np.select([duration < _SHORTEST, duration < _SHORT], [1, 2], _MINUTE)
 
     # Each hop, known by the row of its second fix, has the times from its first fix on, up to that.
-    hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _SLOT * _MOST_SLOTS))
+    hop = np.flatnonzero(cleaned.follows & (time < _SLOT * _MOST_SLOTS))
     hop_seconds = time[hop] - time[hop - 1]
-    hop = hop[(hop_seconds > 0.0) & (hop_seconds <= _LONGEST_HOP)]
+    is_short = (hop_seconds > 0.0) & (hop_seconds <= _LONGEST_HOP)
+    hop = hop[is_short & (time[hop - 1] >= 0.0)]
     step_of_hop = step[cleaned.trace[hop]]
     begin = np.ceil(time[hop - 1] / (step_of_hop * _SLOT)).astype(np.int64)  # in steps
     count = np.ceil(time[hop] / (step_of_hop * _SLOT)).astype(np.int64) - begin
@@ -236,7 +237,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     where = fixes[before] + _degrees_off(fixes[before], fixes[after]) * share[:, None]
 
     return _Sightings(
-        slot=slot.astype(np.int32),
+        slot=slot.astype(np.uint32),
         where=_in_digits(where),
         velocity=(_metres(fixes[before], fixes[after]) / seconds[:, None]).astype(np.float32),
         places=np.bincount(cleaned.trace[after], minlength=len(duration)),
@@ -246,9 +247,10 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
 
 def _fixes_of(cleaned: Points, is_sparse: Bools) -> _Sightings:
     """Keep the fixes, by the second, of recordings that have seldom one."""
-    fix = np.flatnonzero(is_sparse[cleaned.trace] & (np.abs(cleaned.time) < _MOST_SLOTS))
+    is_kept = is_sparse[cleaned.trace] & (cleaned.time >= 0.0) & (cleaned.time < _MOST_SLOTS)
+    fix = np.flatnonzero(is_kept)
     trace = cleaned.trace[fix]
-    slot = np.rint(cleaned.time[fix]).astype(np.int32)
+    slot = np.rint(cleaned.time[fix]).astype(np.uint32)
 
     # The first fix of each second; cut to the number of all, as there may be none.
     is_first = np.append(True, (np.diff(slot) != 0) | (np.diff(trace) != 0))[: len(fix)]

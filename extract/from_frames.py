@@ -196,9 +196,12 @@ def trips_of(
 def _by_parameters(sentence: str) -> str:
     """Name the parameters of `anonymize` where a sentence names roles of `columns`.
 
+    Coordinates have no parameter: their columns are renamed.
+
     >>> _by_parameters("name another column with `columns` id=...")
     'name another column with `recording`'
     """
+    sentence = sentence.replace("`columns` lat=...,lon=...", "call them lat and lon")
     for role, parameter in _PARAMETERS.items():
         sentence = sentence.replace(f"`columns` {role}=...", f"`{parameter}`")
     return sentence

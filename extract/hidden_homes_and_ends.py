@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.extract.clip_to_area import keep
-from trajanon.extract.gaps_and_stays import gaps_of, stays_of
+from trajanon.extract.gaps_and_stays import stays_of
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
 from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii, wrapped
@@ -253,7 +253,7 @@ def zone_centres(
     points
         One person's tracks, sorted by time; each piece is a track.
     rules
-        Which speed is impossible, and how long a stay is.
+        How long a stay is.
     radius
         How far places are hidden.
     places
@@ -269,7 +269,11 @@ def zone_centres(
     """
     from scipy.spatial import cKDTree  # extraction has circles, but does not wait for scipy
 
-    ends = _ends(points, rules)
+    # Places where tracks begin and end.
+    first, size = points.pieces
+    rows = np.concatenate([first, first + size - 1])
+    ends = np.column_stack([points.lat[rows], points.lon[rows]])
+
     stays = _stays(points, rules)
     candidates = np.concatenate([ends, places, stays])
 
@@ -286,23 +290,6 @@ def zone_centres(
     circles = Circles(radius, key, share_within=radius.most)
     circles.numbers_of(candidates[order[is_hidden[order]]])
     return circles.centres(np.arange(len(circles.places)))
-
-
-def _ends(points: Points, rules: Rules) -> Floats:
-    """Return the places where tracks begin and end, shape (n, 2).
-
-    A first fix may lie far off: where the next cannot be reached from it, that is an end as well;
-    so with the last.
-    """
-    first, size = points.pieces
-    last = first + size - 1
-    *_, came_too_fast = gaps_of(points, rules)  # from the point before
-    is_long = size > 1
-    second = first[is_long & came_too_fast[np.minimum(first + 1, len(points) - 1)]] + 1
-    before_last = last[is_long & came_too_fast[last]] - 1
-
-    rows = np.concatenate([first, last, second, before_last])
-    return np.column_stack([points.lat[rows], points.lon[rows]])
 
 
 def _stays(points: Points, rules: Rules) -> Floats:

@@ -22,9 +22,9 @@ from trajanon.common.progress import Progress, silent
 from trajanon.extract.clip_to_area import keep
 from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import Source, traces
-from trajanon.extract.gaps_and_stays import gaps_of
+from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.hidden_homes_and_ends import RADIUS, Radius, check_radius, zone_centres
-from trajanon.extract.impossible_and_stray_points import drop_impossible, sort_by_time
+from trajanon.extract.impossible_and_stray_points import drop_impossible, drop_strays, sort_by_time
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
 from trajanon.extract.sources.trace_pieces import joined_pieces
@@ -55,7 +55,7 @@ class Trimmed:
     metres, metres_cut, seconds, seconds_cut
         The length of all tracks, and how much of it was cut out. Seconds count tracks with times.
     points_dropped
-        How many points are no places on Earth, or have no time in a track with times.
+        How many points are no places on Earth, are stray, or have no time in a track with times.
     unread
         How much readers left out, by reason; and how many pieces of tracks overlap in time.
 
@@ -216,13 +216,13 @@ def _timed_if_any_is(points: Points) -> Points:
 def cut_places(
     points: Points, radius: Radius, hide: Floats, key: bytes
 ) -> tuple[Points, Points, int]:
-    """Split tracks at pauses and long hops, and cut a person's places out of them.
+    """Split tracks at pauses and at hops that are long or too fast; cut a person's places out.
 
     Returns the tracks, what is left of them, and the number of circles drawn.
     """
-    # Not at hops that are too fast: each outlier would be two more ends to hide.
-    is_pause, is_far, _ = gaps_of(points, _RULES)
-    tracks = points.cut(is_pause | is_far)
+    # Before a hop that is too fast, a receiver may have repeated where it was last, and after it
+    # be at home. A single stray fix tells of no end.
+    tracks = split_at_gaps(drop_strays(points, _RULES), _RULES, Counter())
     centres = zone_centres(tracks, _RULES, radius, hide, key)
     return tracks, outside(tracks, centres, radius.circle), len(centres)
 

@@ -30,13 +30,14 @@ class Became(IntEnum):
     """
 
     REPEATED = 0
-    ONE_PLACE = 1
-    HIDDEN = 2
-    OUTSIDE = 3
-    WITH_A_GAP = 4
-    CUT_OFF = 5
-    TOO_SHORT = 6
-    TAKEN = 7
+    NOWHERE = 1
+    ONE_PLACE = 2
+    HIDDEN = 3
+    OUTSIDE = 4
+    WITH_A_GAP = 5
+    CUT_OFF = 6
+    TOO_SHORT = 7
+    TAKEN = 8
 
 
 class WhyLeftOut(NamedTuple):

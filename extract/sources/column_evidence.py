@@ -60,13 +60,13 @@ class Column:
 
     @cached_property
     def numbers(self) -> Floats:
-        """Its values as finite numbers; NaN where there is none."""
-        return _finite_numbers(self.values)
+        """Its values as numbers; NaN where there is none."""
+        return numbers(self.values)
 
     @cached_property
     def measures_points(self) -> bool:
         """Return whether it holds fractions, or numbers under a name of a measure."""
-        first = _finite_numbers(self.values.head(_ROWS_JUDGED))
+        first = numbers(self.values.head(_ROWS_JUDGED))
         holds_fractions = bool((first % 1.0 > 0.0).any())
         return holds_fractions or (self.has_name_of_measure and not np.isnan(first).all())
 
@@ -135,12 +135,6 @@ class TableHead(dict[str, Column]):
 def _holds_lists(values: pd.Series) -> bool:
     """Return whether a row of a column holds a list, not a value."""
     return is_object_dtype(values) and bool(values.map(is_list_like).any())
-
-
-def _finite_numbers(values: pd.Series) -> Floats:
-    """Read values as numbers; NaN where there is none, or an infinite one."""
-    values_read = numbers(values)
-    return np.where(np.isfinite(values_read), values_read, np.nan)
 
 
 def _is_constant(column: Column, group: Ints) -> bool:

@@ -15,7 +15,7 @@ LETTERS = {"lat": "NS", "lon": "EW"}  # of degrees with a positive, and with a n
 # Ends of messages: what to do about coordinates that are refused.
 WAY_OUT_FOR_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"
 WAY_OUT_FOR_COLUMNS = (
-    "set `columns` lat=...,lon=... with the right two, or transform them to EPSG:4326"
+    "name the right columns (`columns` lat=...,lon=...), or transform them to EPSG:4326"
 )
 
 
@@ -35,6 +35,9 @@ def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
         if crs is None or crs.equals("OGC:CRS84", ignore_axis_order=True):
             return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
 
+        # One of heights alone would return x and y as they are.
+        if not (crs.is_geographic or crs.is_projected):
+            raise CRSError(f"{crs.name} is neither geographic nor projected")
         transformer = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
     except (CRSError, ProjError) as error:
         reason = " ".join(str(error).split())[:100]
@@ -69,14 +72,7 @@ def reader_of_longitudes(lon: Floats, reading: Reading) -> Callable[[Floats], Fl
     return lambda lon: np.where((lon > 180.0) & (lon <= 360.0), lon - 360.0, lon)
 
 
-def check_degrees(
-    lat: Floats,
-    lon: Floats,
-    what: str,
-    way_out: str = WAY_OUT_FOR_GEOMETRIES,
-    *,
-    system_known: bool = True,
-) -> None:
+def check_degrees(lat: Floats, lon: Floats, what: str, way_out: str, *, system_known: bool) -> None:
     """Refuse coordinates, each (n,), if more than half of them are not degrees on Earth.
 
     If geometries name no reference system (``system_known`` is false), one such point is enough, as
@@ -128,47 +124,43 @@ def reader_of_degrees(
             raise reading.refusal("no degrees", role=role, example=str(texts.iloc[0])[:40])
 
     read_lon = reader_of_longitudes(lon, reading)
-    check_degrees(lat, read_lon(lon), reading.what, WAY_OUT_FOR_COLUMNS)
+    check_degrees(lat, read_lon(lon), reading.what, WAY_OUT_FOR_COLUMNS, system_known=True)
     return lambda rows: (_degrees_of_role(rows, "lat"), read_lon(_degrees_of_role(rows, "lon")))
 
 
 def _degrees_of_role(rows: pd.DataFrame, role: str) -> Floats:
     """Read the degrees in the column of a role, lat or lon; what cannot be read becomes NaN.
 
-    They are numbers, such as 48.2, or have a letter, such as 48.2N. The letters may also stand in a
-    column of their own, lat_sign or lon_sign.
+    They are numbers, such as 48.2, or have a sign of degrees or a letter, such as 48.2° or 48.2N.
+    The letters may also stand in a column of their own, lat_sign or lon_sign.
     """
     letters = LETTERS[role]
     values = numbers(rows[role])
     if not pd.api.types.is_numeric_dtype(rows[role]) and np.isnan(values).any():
         texts = rows[role].astype("string").str.upper().str.replace(",", ".")
-        letter = f"[{letters}]"
-        parts = texts.str.extract(
-            rf"^\s*(?P<before>{letter})?\s*(?P<size>\d+(?:\.\d+)?)\s*°?\s*(?P<after>{letter})?\s*$"
-        )
-        before, after = parts["before"], parts["after"]
-        signs = before.fillna(after)
-        lettered = _with_signs(numbers(parts["size"]), signs, letters)
-        values = np.where(signs.notna(), lettered, values)
-        contradict = before.notna() & after.notna() & (before != after)
-        values[contradict.to_numpy(dtype=np.bool_)] = np.nan
+        # A letter before the number, as in N48.2, is moved behind it.
+        texts = texts.str.replace(rf"^\s*([{letters}])(.*)$", r"\2\1", regex=True)
+        parts = texts.str.extract(rf"^\s*([-+]?\d+(?:\.\d+)?)\s*(°)?\s*([{letters}])?\s*$")
+        sizes = numbers(parts[0])
+        values = np.where(parts[1].notna(), sizes, values)
+        values = np.where(parts[2].notna(), _with_signs(sizes, parts[2], letters), values)
 
     sign_column = f"{role}_sign"
     return _with_signs(values, rows[sign_column], letters) if sign_column in rows else values
 
 
 def numbers(values: pd.Series) -> Floats:
-    """Read values, which may be texts, as numbers; what is no number, or a time, becomes NaN."""
-    if values.dtype.kind in "mM":  # which pandas turns into numbers without a unit
+    """Read values, which may be texts, as numbers; all else, and infinity, becomes NaN."""
+    if values.dtype.kind in "mM":  # times, which pandas turns into numbers without a unit
         return np.full(len(values), np.nan)
     if not pd.api.types.is_numeric_dtype(values):
         # Arrow reads texts much faster than pandas, but refuses all of them if one is no number.
         try:
-            read = pa.array(values, from_pandas=True).cast(pa.float64())
-            return np.asarray(read.to_numpy(zero_copy_only=False), np.float64)
+            values = pa.array(values, from_pandas=True).cast(pa.float64()).to_pandas()
         except (pa.ArrowException, TypeError, OverflowError):  # the last beyond 64 bits
             values = pd.to_numeric(values, errors="coerce")
-    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    read = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isfinite(read), read, np.nan)
 
 
 def _with_signs(sizes: Floats, signs: pd.Series, letters: str) -> Floats:

@@ -13,7 +13,12 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.columns_chosen_for_roles import columns_of_lines, used_columns
-from trajanon.extract.sources.coordinates import check_degrees, reader_of_longitudes, to_degrees
+from trajanon.extract.sources.coordinates import (
+    WAY_OUT_FOR_GEOMETRIES,
+    check_degrees,
+    reader_of_longitudes,
+    to_degrees,
+)
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS, traces_of_points
 from trajanon.extract.sources.timestamps import times_in
@@ -69,7 +74,8 @@ def traces_of_features(
     lon = reader_of_longitudes(lon, reading)(lon)
     if not are_points:
         lon = _across_180(lon, parts, part_of_row, reading)
-    check_degrees(lat, lon, reading.what, system_known=system is not None)
+    way_out = WAY_OUT_FOR_GEOMETRIES
+    check_degrees(lat, lon, reading.what, way_out, system_known=system is not None)
 
     rows = pd.DataFrame({"lat": lat, "lon": lon})
     # An attribute of that name would be overwritten by the measures.

@@ -122,9 +122,7 @@ def _files_below(folder: Path, reading: Reading) -> list[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for link in (Path(parent, name) for name in folders):
             if link.is_symlink():
-                way_out = "name the folder as a source, too"
-                problem = FileProblem(f"{link} is a link to a folder: {way_out}")
-                reading.leave_out(problem, 0, "links to folders")
+                reading.found("links to folders", 1, path=link)
         files += [Path(parent, name) for name in names if not name.startswith(".")]
     return sorted(files, key=_with_numbers)
 

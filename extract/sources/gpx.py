@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, compress
+from itertools import compress
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -76,9 +76,7 @@ class GpxDocument:
             for root in growing_tree(self._read, self.name, self._comments.append):
                 yield from self._segments_taken(strip_prefixes(root))
         except FileProblem:
-            # Whoever joins the pages of the API cannot tell that a segment is cut off.
-            if not self.is_api_answer:
-                yield from self._segment()
+            yield from self._segment()
             raise
 
     def _segments_taken(self, root: Element) -> Iterator[Trace]:
@@ -173,14 +171,11 @@ def traces_of(
 
     By track, each track is a recording, and whoever has its name made it.
     """
-    segments = iter(document)
-    first = next(segments, None)  # what the document is, stands before it
-    segments = chain([first] if first else [], segments)
-
-    if document.is_api_answer:
-        yield from (replace(segment, page=document.name) for segment in segments)
-    else:
-        yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
+    for segment in with_last_cut_off(document):
+        if document.is_api_answer:
+            yield replace(segment, page=document.name)
+        else:
+            yield _trace(segment, reading, subject)
 
     if document.is_from_osm:
         reading.counts[FROM_OSM] += 1

@@ -7,16 +7,23 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from math import nan
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
+from trajanon.extract.sources.archives import DAMAGED_ZIP, ZIP, Stream, members
 from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.timestamps import seconds_of_iso
-from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
+from trajanon.extract.sources.trace_pieces import (
+    PLANNED,
+    Fix,
+    number,
+    traces_of_fixes,
+    with_last_cut_off,
+)
 from trajanon.extract.sources.xml_documents import growing_tree, strip_prefixes
 from trajanon.extract.trace import Trace
 
@@ -32,8 +39,10 @@ def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
         yield from traces_of_fixes(fixes, reading)
         return
 
-    for label, root in documents:
-        yield from _traces_by_track(root, replace(reading, label=label))
+    of_documents = (
+        _traces_by_track(root, replace(reading, label=label)) for label, root in documents
+    )
+    yield from with_last_cut_off(chain.from_iterable(of_documents))
 
 
 def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
@@ -60,18 +69,15 @@ def _traces_by_track(root: Element, reading: Reading) -> Iterator[Trace]:
     """Read a document in which each Placemark with a line is a person's, if any has one."""
     # Of a single Placemark, this finds tracks and lines only: `_fixes_of_points` looks at the
     # children of what it is given, so never at the Placemark itself.
-    placemarks = [*root.iter("Placemark")]
-    fixes_of_placemarks = [_fixes_of_placemarks(placemark, reading) for placemark in placemarks]
-    if not any(fixes_of_placemarks):
-        yield from traces_of_fixes(_fixes_of_placemarks(root, reading), reading)
-        return
-
-    pairs = zip(placemarks, fixes_of_placemarks, strict=True)
-    for number_of_placemark, (placemark, fixes) in enumerate(pairs, start=1):
-        name = f"{reading.label}/track {number_of_placemark}"
-        if fixes:
+    has_line = False
+    for placemark_number, placemark in enumerate(root.iter("Placemark"), start=1):
+        if fixes := _fixes_of_placemarks(placemark, reading):
+            has_line = True
+            name = f"{reading.label}/track {placemark_number}"
             subject = (placemark.findtext("name") or "").strip() or name
             yield from traces_of_fixes(fixes, replace(reading, label=name), subject)
+    if not has_line:
+        yield from traces_of_fixes(_fixes_of_placemarks(root, reading), reading)
 
 
 def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -86,7 +92,7 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     """Read an XML document whole: its tree, of a damaged one what is whole, then the problem."""
     try:
         content = io.BytesIO(stream.read())
-    except DAMAGED as error:
+    except DAMAGED_ZIP as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
     root: Element | None = None
@@ -109,17 +115,17 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
 
 
 def _take_out_incomplete(root: Element) -> None:
-    """Take out the point in which the reading ended, in the last child of each element.
+    """Put the mark <end/> in place of the point in which the reading ended.
 
-    `growing_tree` puts a mark, <end/>, where the reading ended. In a document that breaks off, this
-    lies in what is incomplete: of <when>2026-05-01T10:00:00Z</when><when>2026-05-<end/></when> the
-    second <when> is taken out, and of <coordinates>2.1,41.3 2.1,4<end/></coordinates> the last
-    place. In a whole document it is the last child of the root, and nothing is taken out.
+    `growing_tree` puts the mark where the reading ended. In a document that breaks off, it lies in
+    what is incomplete: of <when>2026-05-01T10:00:00Z</when><when>2026-05-<end/></when> the second
+    <when> is taken out, and of <coordinates>2.1,41.3 2.1,4<end/></coordinates> the last place. In a
+    whole document it is the last child of the root, and nothing is taken out.
     """
     element = root
     while len(element):
         if element[-1].tag in _POINTS:
-            del element[-1]
+            element[-1] = Element("end")
             return
         element = element[-1]
         if element.tag == "coordinates":
@@ -132,12 +138,12 @@ def _fixes_of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
     for track in root.iter("Track"):
         whens = [when.text for when in track.iterfind("when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("coord")]
-        # Which one is missing is not known. More times than places are not counted: they are of a
-        # document that breaks off.
-        if len(whens) < len(coords):
+        if track.find("end") is not None:  # the document breaks off among the places of this track
+            whens = whens[: len(coords)]
+        if len(whens) != len(coords):  # which one is missing is not known
             reading.counts[TIMES_DO_NOT_MATCH] += 1
             whens = [None] * len(coords)
-        places = zip(coords, whens, strict=False)
+        places = zip(coords, whens, strict=True)
         if coords:
             tracks += [*(_fix(coord, seconds_of_iso(when)) for coord, when in places), None]
 

@@ -125,11 +125,12 @@ def traces_of_points(
 
 def _name_prefix(first: pd.DataFrame, reading: Reading) -> str:
     """Return what stands before the ids in the names of recordings."""
-    if "subject" in first:  # equal ids of one subject are one recording in all files: "7"
+    if {"id", "subject"}.isdisjoint(first):  # the only recording has no id: "x.csv"
+        return reading.label
+    # Equal ids of one subject are one recording in all files, "7", unless each file is one.
+    if "subject" in first and reading.columns.get("id") != FILE:
         return ""
-    if "id" in first:  # equal ids of two files differ: "x.csv#7"
-        return f"{reading.label}#"
-    return reading.label  # the only recording has no id: "x.csv"
+    return f"{reading.label}#"  # equal ids of two files differ: "x.csv#7"
 
 
 # Rows and their owners.

@@ -79,7 +79,7 @@ def test_a_short_part_of_a_short_recording_is_a_copy(seed: int, begin: int, seco
 
 
 @pytest.mark.parametrize("year", [1970, 2037, 2038, 2099])
-@pytest.mark.parametrize("every", [5.0, 120.0])
+@pytest.mark.parametrize("every", [5.0, 120.0, 900.0])
 def test_a_copy_is_found_in_any_year(year: int, every: float) -> None:
     start = float(np.datetime64(f"{year}-03-01", "s").astype(np.int64))
     whole = ride(0, every=every, start=start)
@@ -292,7 +292,7 @@ def pairs_of(recordings: list[Trace], ends: list[int]) -> set[frozenset[str]]:
         if some := recordings[begin:end]:
             points = batch([of(one, np.argsort(one.time, kind="stable")) for one in some])
             entered = found.enter(some, points)
-            found.remember_places(points, batch(some), entered)
+            found.places.add(points, batch(some), entered.subject)
             number += entered.subject.tolist()
         begin = end
     person = found.persons().number[number].tolist()

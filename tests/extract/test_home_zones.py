@@ -109,12 +109,23 @@ def test_a_place_that_is_named_is_hidden() -> None:
     assert metres_from(middle, left.lat, left.lon).min() > RADIUS.least
 
 
-def test_a_first_fix_that_lies_far_off_does_not_show_the_home() -> None:
-    """A receiver that has just been switched on may be wrong by a kilometre."""
-    metres = [-1_500.0, 0.0, *np.arange(20.0, 4_000.0, 20.0)]
-    seconds = [0.0, 1.0, *(2.0 * np.arange(2, len(metres)))]
+@pytest.mark.parametrize("fixes_far_off", [1, 4])
+def test_first_fixes_that_lie_far_off_do_not_show_the_home(fixes_far_off: int) -> None:
+    """A receiver that has just been switched on may repeat where it was last."""
+    metres = [*[-1_500.0] * fixes_far_off, *np.arange(0.0, 4_000.0, 20.0)]
+    seconds = list(2.0 * np.arange(len(metres)))
     _, left, _ = cut_places(points(line(metres, seconds)), RADIUS, NOWHERE, bytes(range(32)))
     assert metres_from(START, left.lat, left.lon).min() > RADIUS.least
+
+
+def test_a_single_stray_fix_is_no_end() -> None:
+    metres = np.arange(0.0, 9_000.0, 20.0)
+    metres[200] += 1_500.0
+    tracks, _, places = cut_places(
+        points(line(list(metres), list(2.0 * np.arange(450)))), RADIUS, NOWHERE, bytes(range(32))
+    )
+    assert places == 2
+    assert len(tracks) == 449
 
 
 def test_a_way_through_a_circle_is_cut_even_if_no_point_lies_in_it() -> None:

@@ -149,16 +149,18 @@ def test_what_became_of_recordings_adds_up() -> None:
         east([0, 200], [0, 20], "short"),
         east([0, 2_500, 2_600], [0, 90, 99], "far"),
         east([0], [7], "place"),
+        replace(east([0, 200], [0, 20], "nowhere"), lat=np.full(2, 91.0)),
         east(way, 1e5 + 10.0 * np.arange(31), "away", start=(41.0, 2.0)),
         east(way, 2e5 + 10.0 * np.arange(31), "second"),
     ]
     some = [replace(one, subject="Ann") for one in some]
     made = cut(some, RULES, area=BOX)
     assert made.provenance["recordings"] == {
-        "read": 7,
+        "read": 8,
         "with a trajectory": 2,
         "left out": {
             "repeats of others": 1,
+            "without a point on Earth": 1,
             "of single places between pauses and stays": 1,
             "outside the area": 1,
             "with a gap": 1,

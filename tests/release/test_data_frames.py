@@ -122,6 +122,11 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             {"subject": "who"},
             ": rename the right ones to lat and lon",
         ),
+        (
+            fixes().assign(lat=4_000.0),
+            {"subject": "who"},
+            "name the right columns (call them lat and lon), or transform them",
+        ),
         (fixes(time="noon"), {"subject": "who"}, "or name another column with `time`"),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
         (

@@ -20,6 +20,7 @@ from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.heat_tiles import LEVELS, write_heat_tiles
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import Clock
+from trajanon.trajectories.geodesy import cells
 
 K = 4
 
@@ -138,3 +139,15 @@ def test_tiles_end_at_the_edges_of_the_map(tmp_path: Path, lat: float) -> None:
         tiles = [tile for tile, _ in all_tiles(Reader(MmapSource(file)).get_bytes)]
     assert tiles
     assert all(0 <= place < 2**zoom for zoom, *places in tiles for place in places)
+
+
+@pytest.mark.parametrize("lat", [0.0, 60.0])
+def test_cells_are_drawn_where_trips_are_counted(lat: float) -> None:
+    line = ReleasedLines(np.array([[[lat, 10.0], [lat + 0.1, 10.2]]]), np.array([4]))
+    counted = cell_counts(line, 1_000.0)
+    corners = counted.get_coordinates().to_numpy()[:, ::-1].reshape(len(counted), -1, 2)
+    middles = corners[:, :-1].mean(axis=1, keepdims=True)
+    just_inside = cells(middles + 0.999 * (corners - middles), 1_000.0)
+    assert (just_inside == cells(middles, 1_000.0)).all()
+    just_outside = cells(middles + 1.001 * (corners - middles), 1_000.0)
+    assert (just_outside != cells(middles, 1_000.0)).all()

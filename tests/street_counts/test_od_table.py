@@ -15,7 +15,7 @@ from trajanon.extract.earth.area import read_shapes
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import Clock
-from trajanon.trajectories.geodesy import cell_middles, cells
+from trajanon.trajectories.geodesy import cells, places_in_cells
 
 ENDS = np.array([[[41.0, 2.0], [41.1, 2.1]]] * 2 + [[[41.1, 2.1], [41.1, 2.1]]])
 TRIPS = np.array([4, 5, 6])
@@ -62,7 +62,7 @@ def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
     random = np.random.default_rng(0)
     points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
     numbers = cells(points, metres)
-    assert (cells(cell_middles(numbers, metres), metres) == numbers).all()
+    assert (cells(places_in_cells(numbers, metres), metres) == numbers).all()
 
 
 def test_departures_are_counted_by_hour() -> None:
@@ -113,3 +113,11 @@ def test_a_flow_over_the_180th_meridian_is_short() -> None:
     ends = np.array([[[-16.5, 179.9], [-16.5, -179.9]], [[-16.5, -179.9], [-16.5, 179.9]]])
     found = trajanon.zone_flows(ReleasedLines(ends, np.array([4, 5])), 1_000.0)
     assert shapely.length(np.asarray(found.geometry)) == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.parametrize("west", [179.0, -181.0])
+def test_zones_go_on_over_the_180th_meridian(west: float) -> None:
+    ends = np.array([[[-16.5, 179.9], [-16.5, -179.9]]])
+    fiji = geopandas.GeoDataFrame(geometry=[shapely.box(west, -18, west + 2, -16)], crs="EPSG:4326")
+    found = trajanon.zone_flows(ReleasedLines(ends, np.array([4])), fiji)
+    assert found[["from_zone", "to_zone", "trips"]].to_numpy().tolist() == [["0", "0", 4]]

@@ -184,6 +184,23 @@ def test_a_street_over_the_180th_meridian_is_short(tmp_path: Path) -> None:
     assert shapely.length(np.asarray(found.geometry)) == pytest.approx(0.04)
 
 
+@pytest.mark.parametrize("first_lon", [179.98, -179.98])
+def test_lines_are_followed_over_the_180th_meridian(tmp_path: Path, first_lon: float) -> None:
+    """The street is on the side of the meridian on which its first node is."""
+    osm = OsmFile()
+    nodes = osm.nodes([(-16.8, lon * np.sign(first_lon)) for lon in (179.98, 179.99, -179.98)])
+    osm.way(nodes, {"highway": "primary"})
+    roads = roads_to_follow(osm.write(tmp_path / "island.osm"), "car")
+    line = np.stack([np.full(4, -16.8002), [179.983, 179.993, -179.997, -179.987]], axis=-1)
+
+    found = streets(lines(line), roads)
+    assert found.trips.tolist() == [4]
+    assert shapely.length(np.asarray(found.geometry)) == pytest.approx(0.04)
+    laid, on_roads = roads.lay(line[None])
+    assert on_roads.all()
+    np.testing.assert_allclose(laid[0], line + np.array([0.0002, 0.0]), atol=2e-5)
+
+
 def test_parts_of_the_day_need_hours(roads: RoadsToFollow) -> None:
     with pytest.raises(BadInput, match="this release has no hours"):
         streets(lines(east(50, 1_950)), roads, parts=day_parts("7-9"))

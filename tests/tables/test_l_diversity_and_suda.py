@@ -99,6 +99,21 @@ def test_all_missing_values_are_one(gaps: list[object]) -> None:
     assert (found.diversity["ill"].distinct, found.diversity["ill"].disclosed) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    "values", [["flu", "Flu", " FLU "], ["1", "1.0", "01"], [1, 1.0, "1"], ["big  toe", "Big toe"]]
+)
+def test_spellings_of_one_value_hide_nothing(values: list[object]) -> None:
+    table = pd.DataFrame({"age": 31, "ill": pd.Series(values, dtype=object)})
+    found = trajanon.check_table(table, 2, columns=["age"], sensitive=["ill"])
+    assert (found.diversity["ill"].distinct, found.diversity["ill"].disclosed) == (1, 1)
+
+
+def test_blood_groups_are_two() -> None:
+    table = pd.DataFrame({"age": 31, "blood": ["A+", "A-"]})
+    found = trajanon.check_table(table, 2, columns=["age"], sensitive=["blood"])
+    assert found.diversity["blood"].distinct == 2
+
+
 def test_the_check_prints_both(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "people.csv"
     people = {"age": [31, 31, 52, 52], "sex": list("ffmm"), "ill": list("abcc")}

@@ -132,3 +132,11 @@ def test_a_column_without_values_is_named() -> None:
     said = r"column 'b' of .* holds no value: choose other `columns`"
     with pytest.raises(BadInput, match=said):
         trajanon.microaggregate_table(table, 3, columns=["a", "b"], missing="keep")
+
+
+def test_a_stratum_that_is_missing_cannot_be_kept_empty() -> None:
+    table = pd.DataFrame({"a": range(8), "region": [None, "x"] * 4})
+    with pytest.raises(trajanon.BadInput) as refused:
+        trajanon.microaggregate_table(table, 2, columns=["a"], strata="region")
+    assert "missing='drop'" in str(refused.value)
+    assert "keep" not in str(refused.value)

@@ -145,6 +145,9 @@ TAKEN: dict[str, Callable[[], Any]] = {
     ),
     "half floats of Arrow": lambda: pa.table({"a": pa.array(np.arange(N).astype(np.float16))}),
     "lists of Arrow": lambda: pa.table({"a": HALVES, "l": [[1]] * N}),
+    "maps of Arrow": lambda: pa.table(
+        {"a": HALVES, "m": pa.array([[("x", 1)], None, []] * 4, pa.map_(pa.string(), pa.int64()))}
+    ),
     "spans of Arrow": lambda: pa.table({"a": HALVES, "d": pa.array(WHOLE, pa.duration("s"))}),
     "truths of Arrow": lambda: pa.table({"a": HALVES, "d": [True, False] * 6}),
     "a relation of DuckDB": lambda: duckdb.sql(
@@ -206,7 +209,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 def test_frames_of_every_kind_are_tables(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
-        result = trajanon.microaggregate_table(TAKEN[kind](), 3, columns=["all"], **MDAV)
+        result = trajanon.microaggregate_table(
+            TAKEN[kind](), 3, columns=["all"], keep=["all"], **MDAV
+        )
         warnings.simplefilter("ignore", RuntimeWarning)  # of pandas, about float16
         assert len(repr(result.table)) > 0
     json.dumps(result.report, allow_nan=False)

@@ -55,7 +55,7 @@ def test_weights_are_on_the_screen_and_rows_with_much_weight(run: Run, tmp_path:
     answer = run(*words)
     assert "Weighted by w: " in answer.out
     assert "Weighted means " in answer.out
-    assert "in 1 group one row has more than 80 % of the survey weight" in answer.out
+    assert "in 1 group one row or subject has more than 80 % of the weight" in answer.out
     assert pd.read_csv("microaggregated.csv").columns.tolist() == ["a", "b"]
     assert json.loads(run(*words, "--json").out)["survey_weight"] == "w"
 
@@ -97,7 +97,21 @@ def test_a_value_that_is_nearly_the_mean_of_its_column_is_named() -> None:
     table = pd.DataFrame({"a": [1.0] * 5, "b": [1.0, 2, 3, None, None], "w": [10, 1, 1, 2, 2]})
     rows: dict[str, Any] = {"columns": ["a", "b"], "survey_weight": "w", "missing": "keep"}
     said = trajanon.microaggregate_table(table, 3, **rows, **MDAV).report["notices"]
-    assert any("in 1 group one row has more than 80 % of the survey weight" in one for one in said)
+    assert any(
+        "in 1 group one row or subject has more than 80 % of the weight" in one for one in said
+    )
     table["b"] = [1.0, 2, None, None, None]  # of two values, no mean is written
     said = trajanon.microaggregate_table(table, 3, **rows, **MDAV).report["notices"]
-    assert not any("of the survey weight" in one for one in said)
+    assert not any("of the weight" in one for one in said)
+
+
+def test_a_person_with_most_rows_of_a_group_is_named() -> None:
+    """A group of four people may be one person's in all but name, with weights and without."""
+    table = pd.DataFrame({"a": [100.0] * 97 + [1, 2, 3], "who": list("A" * 97 + "BCD"), "w": 1.0})
+    says = "in 1 group one row or subject has more than 80 % of the weight"
+    for weight in (None, "w"):
+        rows: dict[str, Any] = {"columns": ["a"], "subject": "who", "survey_weight": weight}
+        report = trajanon.microaggregate_table(table, 4, **rows).report
+        assert any(says in notice for notice in report["notices"])
+        alone = trajanon.microaggregate_table(table, 4, **rows, per_subject=True).report
+        assert not any(says in notice for notice in alone["notices"])

@@ -114,6 +114,8 @@ def sound(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         column = column.cast(pa.large_string())
     elif pa.types.is_timestamp(written) or pa.types.is_date(written):
         column = _within_calendar(column)
+    elif pa.types.is_map(written):  # pandas has pairs of these, which Arrow does not take back
+        column = column.cast(pa.list_(pa.struct([written.key_field, written.item_field])))
     column.validate(full=True)
     return column
 

@@ -30,7 +30,7 @@ from trajanon._kernels.road_matching import (
 from trajanon.common.arrays import Bools, Floats, Ints, indices_of_spans
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.rounding_order_and_keys_of_lines import rounded
-from trajanon.trajectories.geodesy import metres_of_degrees
+from trajanon.trajectories.geodesy import metres_of_degrees, wrapped
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -82,9 +82,12 @@ def streets_of(
     tail to head, from head to tail, or both ways. Where ways are chosen, each metre of it counts
     for ``cost_per_metre`` metres. Return the network, and which of these segments each of its own
     is, (s,).
+
+    Longitudes of the network go on over the 180th meridian.
     """
     from pyproj import Geod
 
+    lon = wrapped(lon, lon[0])
     street, order, is_turned = _chains(tail, head, passable)
     begins = np.where(is_turned, head[order], tail[order])
     ends = np.where(is_turned, tail[order], head[order])
@@ -192,11 +195,20 @@ def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
     return next_end
 
 
+def in_longitudes_of(network: Network, lines: Floats) -> Floats:
+    """Return lines, (n, m, 2), on the side of the 180th meridian on which a network is."""
+    moved = lines.copy()
+    moved[..., 1] = wrapped(lines[..., 1], network.lon[0])
+    return moved
+
+
 def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> MatchedWays:
-    """Find the most likely street, and place on it, of each point of lines, (n, m, 2)."""
+    """Find the most likely street, and place on it, of each point of lines, (n, m, 2).
+
+    Their longitudes are those of `in_longitudes_of`.
+    """
     nodes = np.stack([network.lon, network.lat], axis=-1)
     tree = STRtree(linestrings(np.stack([nodes[network.tail], nodes[network.head]], axis=1)))
-    lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
     ways = MatchedWays(
         state=np.empty((n, m), np.int64), offset=np.zeros((n, m)), linked=np.empty((n, m), np.bool_)
@@ -298,7 +310,8 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     move them far along it.
     """
     matching = _MATCHING._replace(reach=keep_off)
-    state, offset, linked = forward_only(matched_to_roads(lines, network, matching))
+    ways = forward_only(matched_to_roads(in_longitudes_of(network, lines), network, matching))
+    state, offset, linked = ways
     on_roads = (state[:, 0] >= 0) & linked[:, 1:].all(axis=1)
 
     # Metres are counted from where a line enters a street; from here on, from where it begins.
@@ -320,18 +333,18 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
 
-    # Axis 0 is latitude and axis 1 longitude.
+    tail = network.tail[segment]
+    head = network.head[segment]
+    lat = network.lat[tail] + share * (network.lat[head] - network.lat[tail])
+    lon = network.lon[tail] + share * (network.lon[head] - network.lon[tail])
     laid = lines.copy()
-    for axis, degrees in enumerate((network.lat, network.lon)):
-        begin = degrees[network.tail[segment]]
-        end = degrees[network.head[segment]]
-        laid[on_roads, :, axis] = begin + share * (end - begin)
+    laid[on_roads] = np.stack([lat, wrapped(lon)], axis=-1)
     return Snapped(laid, on_roads)
 
 
 def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> StreetsTaken:
     """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
-    lines = np.ascontiguousarray(lines)
+    lines = in_longitudes_of(network, lines)
     ways = forward_only(matched_to_roads(lines, network, matching))
     search = room_for(len(network.lat), points=1, streets=1).search  # the other room is not needed
 

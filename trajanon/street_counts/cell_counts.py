@@ -16,13 +16,7 @@ from trajanon.release.release import Release
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines, lines_to_count, times_at
 from trajanon.street_counts.rounded_counts import counts_of, passages, table_of_counts
-from trajanon.trajectories.geodesy import (
-    cell_middles,
-    cells,
-    metres_between,
-    metres_of_degrees,
-    wrapped,
-)
+from trajanon.trajectories.geodesy import cells, metres_between, places_in_cells, wrapped
 
 _PLACES_A_CELL = 4  # that are looked at in its width, along a line
 _FINEST = 10.0  # metres
@@ -131,11 +125,9 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
 
 def _squares_drawn(cell: Ints, metres: float) -> tuple[list[str], NDArray[np.object_]]:
     """Return the names of square cells, which are their middles, and their polygons."""
-    middles = cell_middles(cell, metres)
-    half_width = 0.5 * metres / metres_of_degrees(middles[:, 0])  # degrees, (c, 2)
-    south, west = (middles - half_width).T
-    north, east = (middles + half_width).T
-    names = [f"{lat:.5f} {lon:.5f}" for lat, lon in middles.tolist()]
+    names = [f"{lat:.5f} {lon:.5f}" for lat, lon in places_in_cells(cell, metres).tolist()]
+    south, west = places_in_cells(cell, metres, share=0.0).T
+    north, east = places_in_cells(cell, metres, share=1.0).T
     return names, np.asarray(shapely.box(west, south, east, north))
 
 

@@ -18,7 +18,7 @@ from trajanon.release.release import Release
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines, lines_to_count
 from trajanon.street_counts.rounded_counts import counts_of, passages, table_of_counts
-from trajanon.trajectories.geodesy import cell_middles, cells
+from trajanon.trajectories.geodesy import cells, places_in_cells
 
 _NAME_COLUMNS = ("zone", "id", "name")
 _COARSEST = 1_000_000.0  # metres; far wider cells reach beyond the poles
@@ -113,7 +113,7 @@ def _ends_in_cells(points: Floats, metres: float) -> _ZonesOfEnds:
         )
 
     number, zone = np.unique(cells(points, metres), return_inverse=True)
-    middles = cell_middles(number, metres)
+    middles = places_in_cells(number, metres)
     names = [f"{lat:.4f} {lon:.4f}" for lat, lon in middles.tolist()]
     return _ZonesOfEnds(zone.reshape(points.shape[:2]), np.array(names, dtype=object), middles)
 
@@ -136,11 +136,12 @@ def _ends_in_polygons(points: Floats, zones: GeoDataFrame) -> _ZonesOfEnds:
     if len(repeated):
         raise BadInput(f"several zones have the same {column}: {repeated[0]}")
 
-    # Pairs of an end and a polygon, by their numbers.
-    ends = shapely.points(points.reshape(-1, 2)[:, ::-1])
-    end, polygon = shapely.STRtree(polygons).query(ends, predicate="intersects")
-    first = pd.Series(polygon).groupby(end).min()
-    zone = first.reindex(range(len(ends)), fill_value=-1).to_numpy()
+    # Pairs of an end and a polygon, by their numbers. Polygons may lie on over the 180th meridian.
+    lat, lon = points.reshape(-1, 2).T
+    each_way_round = shapely.points(np.stack([lon, lon - 360.0, lon + 360.0]), lat)
+    pair, polygon = shapely.STRtree(polygons).query(each_way_round.ravel(), predicate="intersects")
+    first = pd.Series(polygon).groupby(pair % len(lat)).min()
+    zone = first.reindex(range(len(lat)), fill_value=-1).to_numpy()
 
     # An empty polygon has no end within, and no middle: NaN.
     has_middle = ~shapely.is_empty(polygons)

@@ -21,7 +21,6 @@ from trajanon.common.progress import Progress, silent
 from trajanon.release.matched_to_roads import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.lines_to_count import ReleasedLines
-from trajanon.trajectories.geodesy import wrapped
 
 _SLOWEST = 3.0  # km/h
 _FASTEST = 130.0
@@ -238,7 +237,7 @@ def _seconds_of_turns(angle: Floats) -> Floats:
 def _heading(network: Network, start: Ints, end: Ints) -> Floats:
     """Return the direction from node to node, in degrees from north; NaN if they are at a place."""
     north = network.lat[end] - network.lat[start]
-    degrees_east = wrapped(network.lon[end] - network.lon[start])
+    degrees_east = network.lon[end] - network.lon[start]
     east = degrees_east * np.cos(np.radians(network.lat[start]))
     has_direction = (north != 0.0) | (east != 0.0)
     return np.where(has_direction, np.degrees(np.arctan2(east, north)), np.nan)

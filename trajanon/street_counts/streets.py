@@ -185,8 +185,7 @@ def _osm_columns_and_shapes(
         step = -1 if backward else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
-        lon = np.unwrap(network.lon[nodes], period=360.0)  # on over the 180th meridian
-        shapes.append(shapely.LineString(np.stack([lon, network.lat[nodes]], 1)))
+        shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
 
     columns = {
         "osm_way": ways,

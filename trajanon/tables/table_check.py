@@ -3,10 +3,11 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import pandas as pd
 
-from trajanon.common.arrays import DataFrame, numbers_by_appearance
+from trajanon.common.arrays import DataFrame, Ints, numbers_by_appearance
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.l_diversity_and_suda import (
@@ -18,6 +19,7 @@ from trajanon.tables.l_diversity_and_suda import (
 from trajanon.tables.occurrences import combinations_of, occurrences, texts_as_written
 from trajanon.tables.table_columns import ALL, refuse_texts
 from trajanon.tables.table_files import Table, read_table
+from trajanon.trajectories.person_names import tidied
 from trajanon.trajectories.subjects import numbered
 
 
@@ -100,7 +102,8 @@ def check_table(
         Those to look at, or ``["all"]``, which leaves out sensitive ones and the subject.
     sensitive
         Columns whose values shall stay unknown: the different ones within each combination are
-        counted (l-diversity; Machanavajjhala et al., TKDD 2007). A missing value counts as one.
+        counted (l-diversity; Machanavajjhala et al., TKDD 2007). Spellings that differ only in case
+        or spaces, and 1 and 1.0, are one value. A missing value counts as one.
     subject
         The column that says whose a row is, such as the ``group_column`` of
         `trajanon.microaggregate_table`: k then counts different ones.
@@ -158,13 +161,21 @@ def check_table(
         rare=int((occurs < k)[combinations.of_row].sum()),
         uniques=special_uniques(pd.DataFrame({n: table.columns[n] for n in chosen}).astype(str)),
         diversity={
-            name: diversity(
-                combinations.of_row,
-                numbers_by_appearance(texts_as_written(table.columns[name], table.separator), {}),
-            )
+            name: diversity(combinations.of_row, _sensitive_values(table, name))
             for name in sensitive
         },
     )
+
+
+def _sensitive_values(table: Table, name: str) -> Ints:
+    """Number the values of a column by what they tell: 1 and 1.0 are one, as Flu and flu are."""
+    texts = texts_as_written(table.columns[name], table.separator)
+    spelled = ["" if text is None else tidied(text).casefold() for text in texts]
+    numbers = table.numbers(name).values.tolist()
+    values = [
+        number if isfinite(number) else text for number, text in zip(numbers, spelled, strict=True)
+    ]
+    return numbers_by_appearance(values, {})
 
 
 def _columns_to_look_at(

@@ -366,7 +366,8 @@ def _complete_rows(
     sentence = f"values are missing in {of_rows} ({columns})"
     if incomplete.all() or (missing != "drop" and incomplete.any()):
         drop = "" if incomplete.all() else "leave these rows out with `missing='drop'`, "
-        average = "" if keeps else "average what there is with `missing=keep`, "
+        is_needed = any(name in counts for name in missing_in_needed)
+        average = "" if is_needed else "average what there is with `missing='keep'`, "
         raise BadInput(f"{sentence}; fill them in, {drop}{average}or choose other `columns`")
     if keeps:
         for name, gaps in missing_in_averaged.items():

@@ -107,8 +107,8 @@ class MicroaggregatedColumns(NamedTuple):
             yield f"Left out: {values} of columns with too few values in their group."
         if dominated := self._dominated():
             yield (
-                f"Warning: in {number_of(dominated, 'group')} one row has more than "
-                f"{percent(_DOMINANT)} of the survey weight: the mean is nearly its value."
+                f"Warning: in {number_of(dominated, 'group')} one row or subject has more than "
+                f"{percent(_DOMINANT)} of the weight: the mean is nearly its value."
             )
         if self.read.kept:
             yield (
@@ -134,18 +134,21 @@ class MicroaggregatedColumns(NamedTuple):
             )
 
     def _dominated(self) -> int:
-        """Count the groups in which one unit, a row or a subject, has most of the survey weight."""
-        weights = self.units.weights
-        if weights is None:
-            return 0
+        """Count the groups in which one subject, or else one row, has most of the weight."""
+        subjects = self.units.subjects
+        weights = np.ones(len(subjects)) if self.units.weights is None else self.units.weights
         # The group of each unit is that of its first row.
         _, first_row = np.unique(self.units.of_row, return_index=True)
         labels = self.averages.labels[first_row]
+        # The rows of a subject in a group count together: each pair of both is one number.
+        pair = labels * (int(subjects.max()) + 1) + subjects
         dominated: set[int] = set()
         # Of each column, only those count whose values are in the means.
         for column in self.averages.written[first_row].T:
             counted = np.flatnonzero(~np.isnan(column))
-            is_most = shares_of(labels[counted], weights[counted]) > _DOMINANT
+            share = shares_of(labels[counted], weights[counted])
+            _, place = np.unique(pair[counted], return_inverse=True)
+            is_most = np.bincount(place, share)[place] > _DOMINANT
             dominated.update(labels[counted[is_most]].tolist())
         return len(dominated)
 

@@ -32,9 +32,15 @@ def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> 
     return np.asarray(np.hypot(north, east))
 
 
-def wrapped(degrees: Floats) -> Floats:
-    """Return longitudes, or differences of them, in -180..180."""
-    return np.asarray(degrees - 360 * np.rint(degrees / 360))
+def wrapped(degrees: Floats, meridian: float = 0.0) -> Floats:
+    """Return longitudes, or differences of them, within 180 degrees of a meridian.
+
+    >>> wrapped(np.array([-179.0, 181.0])).tolist()
+    [-179.0, -179.0]
+    >>> wrapped(np.array([-179.0, 1.0]), 170.0).tolist()
+    [181.0, 1.0]
+    """
+    return np.asarray(degrees + 360 * np.rint((meridian - degrees) / 360))
 
 
 def metres_of_degrees(latitude: Floats) -> Floats:
@@ -66,13 +72,18 @@ def cells(points: Floats, metres: float) -> Ints:
     return np.asarray(row * _COLUMNS + column)
 
 
-def cell_middles(numbers: Ints, metres: float) -> Floats:
-    """Return latitude and longitude of the middles of `cells`, (n, 2)."""
+def places_in_cells(numbers: Ints, metres: float, share: float = 0.5) -> Floats:
+    """Return latitude and longitude of the middles of `cells`, (n, 2).
+
+    With another ``share`` of the way from the south-western corner to the opposite one, the place
+    there.
+    """
     # Columns lie from -_COLUMNS / 2 on, negative ones to the west.
     row = (numbers + _COLUMNS // 2) // _COLUMNS
     column = numbers - row * _COLUMNS
     latitude, width = _latitude_and_width(row, metres)
-    return np.stack([latitude, (column + 0.5) * width], axis=-1)
+    height = metres / METRES_PER_DEGREE
+    return np.stack([latitude + (share - 0.5) * height, (column + share) * width], axis=-1)
 
 
 def _latitude_and_width(row: Ints, metres: float) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from point_tables import csv, names, read
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import Trace, traces
-from trajanon.extract.sources.coordinates import numbers
+from trajanon.extract.sources.coordinates import numbers, to_degrees
 
 
 def places(found: list[Trace]) -> list[tuple[float, float]]:
@@ -22,7 +22,14 @@ def places(found: list[Trace]) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize(
     ("lat", "lon"),
-    [("48.25S", "16.5W"), ("S 48.25", "W16.5"), ("-48.25", "16.5 w"), ("48,25S", "16,5W")],
+    [
+        ("48.25S", "16.5W"),
+        ("S 48.25", "W16.5"),
+        ("-48.25", "16.5 w"),
+        ("48,25S", "16,5W"),
+        ("-48.25°", "-16.5 °"),
+        ("-48.25S", "W 16.5°"),
+    ],
 )
 def test_signs_may_be_letters(tmp_path: Path, lat: str, lon: str) -> None:
     text = f"id;lat;lon\na;{lat};{lon}\na;{lat};{lon}\n"
@@ -67,6 +74,25 @@ def test_degrees_and_minutes_are_refused(tmp_path: Path, lat: str, words: str) -
 def test_what_is_written_against_itself_is_no_coordinate(tmp_path: Path, lat: str) -> None:
     (one,) = read(csv(tmp_path, f"id,lat,lon\na,48.25N,16.5E\na,{lat},16.5E\n"))
     assert np.isnan(one.lat).tolist() == [False, True]
+
+
+def test_letters_stand_beside_signs_of_degrees(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id,lat,N/S,lon,E/W\na,48.25°,S,16.5°,E\na,48.25,N,16.5°,W\n")
+    assert places(read(path)) == [(-48.25, 16.5), (48.25, -16.5)]
+
+
+def test_a_row_of_infinite_latitude_stays_and_has_no_place(tmp_path: Path) -> None:
+    """It is counted when points are cleaned, not taken for a row marked as not valid."""
+    (one,) = read(csv(tmp_path, "id,lat,lon\na,48.25,16.5\na,inf,16.5\n"))
+    assert np.isnan(one.lat).tolist() == [False, True]
+
+
+def test_a_system_without_latitude_and_longitude_is_refused() -> None:
+    for system in ("EPSG:5773", "EPSG:4978"):  # of heights, and from the centre of the Earth
+        with pytest.raises(BadInput, match="is neither geographic nor projected"):
+            to_degrees(np.array([[16.5, 48.25]]), system, "the file")
+    with_heights = to_degrees(np.array([[16.5, 48.25]]), "EPSG:9707", "the file")
+    assert [values.tolist() for values in with_heights] == [[48.25], [16.5]]
 
 
 def test_headings_are_no_signs(tmp_path: Path) -> None:

@@ -114,6 +114,16 @@ def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:
     ]
 
 
+def test_the_trace_in_which_a_saved_answer_breaks_off_is_cut_off(tmp_path: Path) -> None:
+    text = api_page(f"<trk>{SEGMENT}</trk><trk>{SEGMENT}</trk>")
+    path = write(tmp_path / "page0.gpx", text[: text.rindex(b"<trkpt")])
+    reading = gpx.read(path, Reading().of_file(path))
+    found = [next(reading) for _ in range(2)]
+    assert [(len(part), part.cut_off) for part in found] == [(2, False), (1, True)]
+    with pytest.raises(FileProblem, match="not well-formed XML"):
+        next(reading)
+
+
 def test_a_file_from_openstreetmap_is_known(tmp_path: Path) -> None:
     path = tmp_path / "a.gpx"
     for text, answer in (

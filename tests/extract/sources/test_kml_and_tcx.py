@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from device_files import TIMED, WAY, Fixes, counted, fixes, iso, read, write
 from fit_written import fit
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import kml_and_tcx
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 
@@ -117,7 +118,7 @@ UNTIMED: Fixes = [(lat, lon, None) for lat, lon, _ in WAY]
         ([placemark(track(TIMED))], [TIMED]),
         ([placemark(f"<gx:MultiTrack>{track(TIMED[:1])}{track(TIMED)}</gx:MultiTrack>")],
          [TIMED[:1], TIMED]),
-        ([placemark(track(TIMED, "<when>2024-01-01T00:00:00Z</when>"))], [TIMED]),
+        ([placemark(track(TIMED, "<when>2024-01-01T00:00:00Z</when>"))], [UNTIMED]),
         ([placemark(track(TIMED).replace("<when>", "<was>", 1).replace("</when>", "</was>", 1))],
          [UNTIMED]),
         ([f"<Folder>{POINTS}</Folder><Folder>{POINTS}</Folder>"], [TIMED, TIMED]),
@@ -159,6 +160,40 @@ def test_of_a_kml_that_is_cut_off_the_whole_points_are_used(
     assert fixes(next(reading)) == way[: len(way) - 1]
     with pytest.raises(FileProblem, match="is not well-formed XML"):
         next(reading)
+
+
+def test_by_track_the_last_one_of_a_kml_that_is_cut_off_may_go_on(tmp_path: Path) -> None:
+    content = kml_file(placemark(track(TIMED)), placemark(track(TIMED)))
+    path = write(tmp_path / "x.kml", content[: content.rindex("41.1") + 2])
+    reading = kml_and_tcx.read_kml(path, Reading(columns={"subject": "track"}).of_file(path))
+    found = [next(reading), next(reading)]
+    assert [(len(trace), trace.cut_off) for trace in found] == [(3, False), (2, True)]
+    with pytest.raises(FileProblem, match="is not well-formed XML"):
+        next(reading)
+
+
+@pytest.mark.parametrize("lost", ["<when>", "<gx:coord>"])
+def test_a_track_with_a_time_or_a_place_too_few_has_no_times(tmp_path: Path, lost: str) -> None:
+    """Which one is missing is not known."""
+    whole = track(TIMED)
+    end = lost.replace("<", "</")
+    inside = whole[: whole.index(lost)] + whole[whole.index(end) + len(end) :]
+    path = write(tmp_path / "x.kml", kml_file(placemark(inside)))
+    how = Reading().of_file(path)
+    (trace,) = kml_and_tcx.read_kml(path, how)
+    assert np.isnan(trace.time).all()
+    assert how.counts[TIMES_DO_NOT_MATCH] == 1
+
+
+def test_a_kmz_with_a_damaged_document_says_so(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("doc.kml", kml_file(placemark(track(TIMED)) + " " * 1_000_000))
+    content = bytearray(packed.getvalue())
+    content[500_000] ^= 1  # only its checksum tells
+    (tmp_path / "x.kmz").write_bytes(content)
+    with pytest.raises(FileProblem, match=r"cannot read .*doc\.kml to its end \(Bad CRC"):
+        read(tmp_path / "x.kmz", bytes(content))
 
 
 def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
 from trajanon.extract.sources.osm_api_download import (
+    FULL_PAGE,
     REPEATED,
     WITHOUT_TIME,
     boxes_of,
@@ -136,6 +138,28 @@ def test_the_last_trace_of_the_last_page_asked_for_may_go_on() -> None:
         assert [
             one.cut_off for one in joined_traces(Asked(given), Reading(), saved=saved)
         ] == expected
+
+
+def test_where_the_server_repeats_a_page_the_last_trace_may_go_on() -> None:
+    """Uploads since an interrupted download may have moved its pages by a whole one."""
+    page = [(1, ANN, [1, 2]), (2, BOB, [3, 4])]
+    assert [one.cut_off for one in joined_traces(Asked([page, page]), Reading())] == [False, True]
+
+
+def test_the_last_trace_of_a_full_page_that_was_saved_may_go_on() -> None:
+    for times, is_full in ((range(FULL_PAGE), True), (range(FULL_PAGE - 1), False)):
+        (trace,) = joined_traces(Asked([[(1, ANN, list(times))]]), Reading(), saved=True)
+        assert trace.cut_off == is_full
+
+
+@pytest.mark.parametrize("url", [ANN, None])
+def test_a_trace_does_not_go_on_over_the_damage_of_a_saved_page(url: str | None) -> None:
+    damaged = replace(segment(1, url, [1, 2]), cut_off=True)
+    pages = [[damaged], [segment(1, url, [5, 6])]]
+    first, second = joined_traces(pages, Reading(), saved=True)
+    assert (len(first), first.cut_off) == (2, True)
+    assert (len(second), second.cut_off) == (2, False)
+    assert first.name == second.name
 
 
 def test_every_page_is_read_where_pages_cost_nothing() -> None:

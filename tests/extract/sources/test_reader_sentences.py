@@ -15,7 +15,7 @@ from trajanon.extract.sources import reader_sentences
 ROWS = {row["kind"]: row for row in table_beside(reader_sentences.__file__, "reader_sentences.csv")}
 FROM_THE_READING = {"what", "count", "listed", "table"}
 CALLS = {"found", "refusal", "refusal_of", "columns_unclear", "_unclear"}
-ANY_OF_THREE: list[object] = ["files that could not be read", "members", "links to folders"]
+ANY_OF_TWO: list[object] = ["files that could not be read", "members"]
 
 
 def reports() -> list[tuple[str, set[str]]]:
@@ -32,8 +32,8 @@ def reports() -> list[tuple[str, set[str]]]:
                 continue
             kind = node.args[0]
             names: list[object] = [kind.value] if isinstance(kind, ast.Constant) else []
-            if isinstance(kind, ast.Name):  # that of `leave_out` may be any of three
-                names = [getattr(loaded, kind.id)] if kind.id != "kind" else ANY_OF_THREE
+            if isinstance(kind, ast.Name):  # that of `leave_out` may be either of two
+                names = [getattr(loaded, kind.id)] if kind.id != "kind" else ANY_OF_TWO
             calls += [(str(name), values) for name in names]
     return calls
 

@@ -174,6 +174,13 @@ def test_of_equal_ids_only_that_of_the_last_row_is_cut_off() -> None:
     assert [(trace.subject, trace.cut_off) for trace in found] == [("Ann", False), ("Bob", True)]
 
 
+def test_each_file_is_a_recording_of_each_subject_if_a_user_says_so() -> None:
+    """Otherwise all files of one subject would be one recording."""
+    both = pd.concat([walk("", subject="Ann"), walk("", subject="Bob")]).drop(columns="id")
+    found, _ = gather(both, columns={"id": "file"})
+    assert [(trace.subject, trace.name) for trace in found] == [("Ann", "t#ann"), ("Bob", "t#bob")]
+
+
 in_one_part_or_several = pytest.mark.parametrize("held", [10**6, 100])
 
 

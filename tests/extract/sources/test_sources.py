@@ -137,9 +137,10 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
         found = [one.name for one in traces(mixed, counts=counts)]
     assert "traces/11.gpx" in found
     assert len(found) == 6
-    assert counts[reading.UNREADABLE] == 3
+    assert counts[reading.UNREADABLE] == 2
+    assert counts["links to folders"] == 1
     for words in (
-        "more is a link to a folder: name the folder as a source, too",
+        "more is a link to a folder, which is not followed: name the folder as a source, too",
         "there is no",
         "pipe.gpx is a device or a pipe",
     ):
@@ -192,7 +193,8 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     counts: Counter[str] = Counter()
     with caplog.at_level(logging.WARNING, "trajanon"):
         assert len(list(traces(tmp_path, counts=counts, jobs=2))) == 14
-    assert counts[reading.UNREADABLE] == 26
+    assert counts[reading.UNREADABLE] == 13
+    assert counts["links to folders"] == 13
     for what in ("is a link to a", "no column recognised as id", "no track points", "holds times"):
         said = [message for message in caplog.messages if what in message]
         *ten, rest = said
