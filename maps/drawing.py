@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 import shapely
+from pandas.api.types import is_integer_dtype
 
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import BadInput
@@ -90,8 +91,12 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
 
 def cells_alone(cells: "GeoDataFrame") -> Drawing:
     """Draw trips by cell, the darker the more."""
-    if missing := {"cell", "trips"} - {*cells.columns}:
-        raise BadInput(f"a table of cells has a column {min(missing)}: make it by streets --cells")
+    has_counts = {"cell", "trips"} <= {*cells.columns} and is_integer_dtype(cells["trips"])
+    if not has_counts or not cells.geom_type.isin(["Polygon", "MultiPolygon"]).all():
+        raise BadInput(
+            "a table of cells has columns cell and trips, whole numbers, and a polygon in each "
+            "row: make it by streets --cells"
+        )
     cells = cells[cells["trips"] > 0]
     if cells.empty:
         raise BadInput("no trip passes any of these cells: there is nothing to draw")

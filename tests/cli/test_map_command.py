@@ -33,6 +33,12 @@ def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
         assert "default-src 'none'" in text
 
 
+def test_tiles_without_a_name_are_refused(run: Run, here: Path) -> None:
+    """Such as of a variable that is not set: no server learns by accident where the data are."""
+    assert "no street map is called ''" in run("map", "--tiles", "").sentence
+    assert not (here / "map.html").exists()
+
+
 def test_what_must_not_be_published_has_no_public_map(run: Run, here: Path) -> None:
     """Only the report knows that lines are so far off that they show nothing."""
     path = here / "anonymized.report.json"

@@ -82,7 +82,14 @@ def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
         ("[publish]\nk = 3", "[publish] is not a command; choose from extract, anonymize"),
         ("[run]\nsettings = 'a'", "[run] is not a command"),
         ("[anonymize]\nkay = 3", "[anonymize] has no option kay"),
-        ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text, a number"),
+        ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text or a number"),
+        ("[anonymize]\nk = [3, 4]", "[anonymize] k must be a text or a number"),
+        # Typed, it would take the next option for its value.
+        ("[anonymize]\nk = 3\nout = true", "[anonymize] out must be a text or a number"),
+        # Typed, it would be turned on, and its value be a file.
+        ("[anonymize]\nk = 3\none-line-each = 'false'", "one-line-each must be true or false"),
+        ("[anonymize]\nk = 3\none-line-each = 1", "one-line-each must be true or false"),
+        ("[check]\nk = 3\nagainst = [true]", "against must be a text or a number, or a list"),
         ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),
         ("[anonymize", "does not hold the settings"),
         ("\xff", "does not hold the settings, as TOML in UTF-8"),

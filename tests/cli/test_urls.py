@@ -89,6 +89,20 @@ def test_what_is_written_beside_a_release_is_put_there(run: Run, store: Folder) 
     assert store.states() == before
 
 
+def test_settings_check_what_they_released(run: Run, store: Folder, tmp_path: Path) -> None:
+    """It is read after it is written, although all settings are understood at first."""
+    Folder(RELEASE).remove()
+    settings = tmp_path / "settings.toml"
+    anonymize = f'trajectories = "{STORE}/trips"\nk = 3\neffort = "fast"\nout = "{RELEASE}"'
+    settings.write_text(
+        f'[anonymize]\n{anonymize}\n[check]\nreleased = "{RELEASE}"\nk = 3\n', "utf-8"
+    )
+    answer = run("run", str(settings))
+    assert answer.code == 0, answer
+    assert f"Next: trajanon check {RELEASE} -k 3" in answer.out
+    assert f"trajanon: read {RELEASE} as " in answer.err
+
+
 def test_what_is_not_there_is_named(run: Run) -> None:
     answer = run("check", f"{STORE}/nothing", "-k", "3")
     assert answer.code == 2

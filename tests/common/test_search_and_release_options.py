@@ -27,6 +27,7 @@ from trajanon.common.search_and_release_options import (
     ReleaseSettings,
     Settings,
     bytes_of,
+    release_and_search_settings,
 )
 from trajanon.extract.options_and_defaults import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
@@ -76,6 +77,12 @@ def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value:
     says = f"`{name}` must be a whole number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
         microaggregate(TABLE, 3, **{name: value})
+
+
+def test_a_seed_that_no_report_can_hold_is_refused_before_the_search() -> None:
+    release_and_search_settings({"seed": sys.maxsize})
+    with pytest.raises(BadInput, match="`seed` must be at most 9223372036854775807"):
+        release_and_search_settings({"seed": sys.maxsize + 1})
 
 
 @pytest.mark.parametrize(

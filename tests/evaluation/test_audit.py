@@ -208,6 +208,15 @@ def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) ->
     assert np.diff(found.first).tolist() == [3, 2, 1]
 
 
+def test_an_id_with_a_number_sign_is_read_whole(tmp_path: Path) -> None:
+    """Else all would be called 1, and that they kept their ids would not be noticed."""
+    rows = "".join(f"{name}#1,41.{at},2.1\n" for name in ("ann", "bob") for at in range(4))
+    path = tmp_path / "points.csv"
+    path.write_text(f"id,lat,lon\n{rows}", "utf-8")
+    assert read_any(path, 4).names == ["ann#1", "bob#1"]
+    assert read_originals(path).names[0] == ["ann#1", "bob#1"]
+
+
 def test_ways_of_no_length_stay_where_they_are(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     fixes = {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from browsing import LABELS, about, held, layer, means, places, report, trajectories
 from commands import Run, mode
@@ -278,8 +279,16 @@ def test_trips_by_cell_are_drawn_by_how_many_they_are() -> None:
         assert colour == len(least) - 1 or count < least[colour + 1]
     assert len(layer(page, "cells")[0]) == 2 * 5  # a square is closed
     assert "For the holder of the data" not in page
-    with pytest.raises(BadInput, match="has a column trips"):
-        public(cells.drop(columns="trips"), tiles=None)
+    places = cells.geometry
+    for no_cells in (
+        cells.drop(columns="trips"),
+        cells.assign(trips=[f"{count} trips" for count in cells.trips]),
+        cells.assign(trips=[np.nan, *cells.trips[1:]]),
+        cells.set_geometry([None, *places[1:]]),
+        cells.set_geometry(places.boundary),
+    ):
+        with pytest.raises(BadInput, match="has columns cell and trips, whole numbers, and a poly"):
+            public(no_cells, tiles=None)
     with pytest.raises(BadInput, match="no trip passes any of these cells"):
         public(cells.iloc[:0], tiles=None)
     unused = cells.assign(trips=[0, *cells.trips[1:]])
@@ -295,3 +304,9 @@ def test_the_command_draws_cells(run: Run, tmp_path: Path) -> None:
     assert about(page)["headline"] == "trips by cell"
     assert about(page)["attribution"] == OSM_ATTRIBUTION
     assert mode(tmp_path / "map.public.html") != 0o600
+
+
+def test_a_table_of_cells_without_places_on_earth_is_refused(run: Run, tmp_path: Path) -> None:
+    pd.DataFrame(counted()).assign(geometry="a polygon").to_parquet(tmp_path / "cells.parquet")
+    refused = run("map", "cells.parquet", "--view", "public", "--offline").sentence
+    assert "cells.parquet is not GeoParquet" in refused

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from asyncio.subprocess import PIPE, create_subprocess_exec
+from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from trajanon.cli.messages import CommandProblem
 from trajanon.common.command_lines import Options
+from trajanon.studio import running_commands
 from trajanon.studio.fields import NOBODY
 from trajanon.studio.form_to_commands import MAKE_RELEASE, READ_FILES
 from trajanon.studio.results import Remedy
@@ -263,3 +264,22 @@ def test_a_sensitive_place_needs_no_file_of_the_region(tmp_path: Path) -> None:
     work.form.chosen["hide_near"] = "40.42,-3.69"
     assert work.go() == [*MAKE_RELEASE]
     assert work.problem is None
+
+
+def test_a_command_that_was_stopped_while_it_began_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Quick(tmp_path)
+
+    async def begun(words: Sequence[str], folder: Path) -> Process:
+        endless = "import time; time.sleep(600)"
+        process = await create_subprocess_exec(
+            *(sys.executable, "-c", endless), stdout=PIPE, stderr=PIPE
+        )
+        work.cancel()  # which does not know the process yet
+        return process
+
+    monkeypatch.setattr(running_commands, "_start", begun)
+    monkeypatch.setattr(work.form, "command_line", lambda command, options: [command])
+    assert not asyncio.run(Work._run_command(work, "extract", {}, "look"))
+    assert work.problem == Problem("Stopped.", "look")

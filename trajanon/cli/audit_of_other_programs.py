@@ -110,11 +110,18 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
     recordings = Recordings(
         points=places,
         times=None if np.isnan(times).all() else times,
-        names=[name.rpartition("#")[2] for name in names],  # behind the name of a file
+        names=[_own_name(name, path) for name in names],
         vertices=vertices,
         first=first,
     )
     return recordings, list(subjects)
+
+
+def _own_name(name: str, path: Path) -> str:
+    """Return what a file calls a recording, without the name of the file before it."""
+    if path.is_dir():  # of many files, whose names are not known here
+        return name.rpartition("#")[2]
+    return name.removeprefix(f"{path.name}#")
 
 
 def write_points(path: Path, trips: Trajectories) -> None:

@@ -48,10 +48,12 @@ def draw(
     if out is None:
         out = PUBLIC_MAP if is_public else MAP
     check_page(out, "a map")
-    if offline and (tiles or "none").lower() != "none":
+    if tiles is None:
+        tiles = "none" if offline else _TILES
+    street_map = None if tiles.lower() == "none" else tiles
+    if offline and street_map is not None:
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
 
-    street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     inputs = [*paths, report_path(release), *([roads] if roads else [])]
     with replacing(out, inputs=inputs, public=[out] if is_public else []) as (draft,):
         if is_public:
@@ -84,8 +86,8 @@ def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectori
     try:
         if path.is_file() and {"cell", "trips", "geometry"} <= {*parquet.read_schema(path).names}:
             return geopandas.read_parquet(path)
-    except (OSError, pyarrow.ArrowException):
-        pass  # of another format
+    except (OSError, ValueError, pyarrow.ArrowException):
+        pass  # of another format, or without places on Earth
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(path, k=2).problems:

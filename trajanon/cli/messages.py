@@ -129,11 +129,7 @@ def say_written(content: str, out: object, default: object, next_command: str, k
     That command finds ``default`` without its name.
     """
     name = "" if out == default else f" {shlex.quote(str(out))}"
-    where = ""
-    if "://" in str(out):  # most commands read disks alone
-        where = ", where it is copied to a disk"
-        name = " FOLDER"
-    tell(f"Wrote {content} to {out}. Next{where}: trajanon {next_command}{name} -k {k}")
+    tell(f"Wrote {content} to {out}. Next: trajanon {next_command}{name} -k {k}")
 
 
 class _ToScreen(logging.Handler):

@@ -249,10 +249,18 @@ class GroupedCommand(TyperCommand):
     """A command with a section in its help for each group of options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Copy what lies on a file system of fsspec, for commands that read paths."""
-        if self.name in _COMMANDS_OF_PATHS:
-            args = [self._path_of(ctx, arg) for arg in args]
+        """Keep the words for `invoke`, as the parser takes them out of the list."""
+        ctx.obj = [*args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Copy what lies on a file system of fsspec, for commands that read paths.
+
+        Only now, as a command of `trajanon run` may read what the one before it writes.
+        """
+        if self.name in _COMMANDS_OF_PATHS and any(map(is_url, ctx.obj)):
+            super().parse_args(ctx, [self._path_of(ctx, word) for word in ctx.obj])
+        return super().invoke(ctx)
 
     def _path_of(self, ctx: Any, arg: str) -> str:
         """Return the path of a copy if an argument is a URL; those of the web may be of tiles."""

@@ -90,15 +90,22 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
         if parameter is None or name == "help":
             raise BadInput(f"has no option {name}: trajanon COMMAND --help lists them")
 
-        values = value if isinstance(value, list) else [value]
-        if not values or not all(isinstance(item, str | int | float) for item in values):
-            raise BadInput(f"{name} must be a text, a number, true or false, or a list of these")
+        is_flag = getattr(parameter, "is_flag", False)
+        takes_several = parameter.nargs == -1 or getattr(parameter, "multiple", False)
+        values = value if takes_several and isinstance(value, list) else [value]
+        is_allowed = [
+            isinstance(item, str | int | float) and isinstance(item, bool) == is_flag
+            for item in values
+        ]
+        if not values or not all(is_allowed):
+            allowed = "true or false" if is_flag else "a text or a number"
+            raise BadInput(f"{name} must be {allowed}{', or a list of these' * takes_several}")
 
-        # Options with an on and an off are written by the one that is meant.
         if parameter.param_type_name == "argument":
             files += map(str, values)
-        elif isinstance(value, bool):
-            # The last spelling is the long one; an option without an off is left out.
+        elif is_flag:
+            # Options with an on and an off are written by the one that is meant. The last spelling
+            # is the long one; an option without an off is left out.
             words += (parameter.opts if value else parameter.secondary_opts)[-1:]
         else:
             flag = max(parameter.opts, key=len)

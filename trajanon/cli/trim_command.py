@@ -40,12 +40,6 @@ def trim(
     from trajanon.extract.sources.column_role_names import parse_columns
 
     distances = radius_of(radius)
-    if not as_json:
-        tell(
-            "This is not k-anonymity: it hides where tracks begin, end, pause and stay again, and "
-            "nothing else. A place where you stay once is left in: name it with --hide. Anyone who "
-            "meets you on the way may still recognise you."
-        )
     places = middles_of_places(hide or [], distances.width)
     with bars() as progress:
         trimmed = trim_tracks(
@@ -69,7 +63,12 @@ def trim(
 
 
 def _show(trimmed: "Trimmed") -> None:
-    """Print what was cut and left out."""
+    """Print what was cut and left out, and what that does not hide."""
+    tell(
+        "This is not k-anonymity: it hides where tracks begin, end, pause and stay again, and "
+        "nothing else. A place where you stay once is left in: name it with --hide. Anyone who "
+        "meets you on the way may still recognise you."
+    )
     if trimmed.names > 1:
         tell(f"These tracks have {trimmed.names} names of people, and are treated as one person's.")
 

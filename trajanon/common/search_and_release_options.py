@@ -1,6 +1,7 @@
 """The options of the search and of a release: their defaults, checks and help, written once."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -340,6 +341,10 @@ def release_and_search_settings(options: AnonymizeKeywords) -> tuple[ReleaseSett
     release = settings_from(options, ReleaseSettings)
     search = settings_from(options, Settings)
 
+    if search.seed > sys.maxsize:
+        raise BadInput(
+            f"`seed` must be at most {sys.maxsize}, as JSON holds it (got {search.seed})"
+        )
     if release.one_line_each and release.days is not None:
         raise BadInput("`one_line_each` and `days` are two choices: leave out one of them")
     if not release.as_published:

@@ -83,7 +83,6 @@ class Work:
         files = self.form.files
         if name not in files:
             self.form.set_files([*files, name], renames_release=not self.results.outputs)
-        self.problem = None
         self.results.make_old()
 
     def drop(self, name: str) -> None:
@@ -93,7 +92,6 @@ class Work:
         """
         if self.busy:
             return
-        self.problem = None
         self.results.clear()
         form = self.form
         form.set_files([file for file in form.files if file != name], renames_release=True)
@@ -210,6 +208,8 @@ class Work:
         name, *words = self.form.command_line(command, options)
         as_json = ["--json"] if name in _WITH_JSON else []
         self._process = await _start([name, *as_json, *words], self.form.folder)
+        if self._is_cancelled:  # while it began
+            self._process.terminate()
         ending = _Ending()
         async for status in _status_lines(self._process, ending):
             self._show_status(status)

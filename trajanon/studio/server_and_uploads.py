@@ -31,7 +31,8 @@ LARGEST_UPLOAD = 1_000_000_000  # bytes; larger files are named by their paths
 
 _DOOR = Template((Path(__file__).parent / "door.html").read_text(encoding="utf-8"))
 _LONGEST_CODE = 1_000  # bytes of what is sent to the door
-_SIZE = re.compile("[0-9]{1,18}")
+_UNREADABLE = "unreadable"  # what the page says in place of a size
+_SIZE = re.compile(f"[0-9]{{1,18}}|{_UNREADABLE}")
 
 
 def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
@@ -116,8 +117,12 @@ def _file_shown(work: Work, name: str) -> Response:
 
 
 async def _uploaded(work: Work, name: str, request: Request) -> Response:
-    """Take a file that comes through the browser, up to a gigabyte, whatever its headers say."""
-    work.problem = None
+    """Take a file that comes through the browser, up to a gigabyte, whatever its headers say.
+
+    Of several files chosen together, all that could not be stored are named.
+    """
+    if request.headers.get("x-first") != "false":
+        work.problem = None
     announced = request.headers.get("x-bytes", "0")
     if not name.isprintable() or not _SIZE.fullmatch(announced):
         wrong = "A name has no control characters, and x-bytes is a number of bytes."
@@ -127,6 +132,8 @@ async def _uploaded(work: Work, name: str, request: Request) -> Response:
     refused = HTTPStatus.INSUFFICIENT_STORAGE
     try:
         with replacing(work.form.folder / UPLOADS / name) as (draft,), draft.open("wb") as file:
+            if announced == _UNREADABLE:
+                raise FileProblem("the browser cannot read it")
             async for piece in request.stream():
                 size += len(piece)
                 if max(size, int(announced)) > LARGEST_UPLOAD:
@@ -135,7 +142,8 @@ async def _uploaded(work: Work, name: str, request: Request) -> Response:
                 file.write(piece)
     except FileProblem as error:
         sentence = f"{name} could not be stored: {error}"
-        work.problem = Problem(sentence, "files")
+        before = "" if work.problem is None else f"{work.problem.sentence}. "
+        work.problem = Problem(f"{before}{sentence}", "files")
         return PlainTextResponse(sentence, refused)
     work.bring(f"{UPLOADS}/{name}")
     return Response()

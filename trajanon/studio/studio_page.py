@@ -346,6 +346,7 @@ class Page:
 
     def _change(self, change: Callable[[str], None], name: str) -> None:
         """Bring or drop a file."""
+        self.work.problem = None
         change(name)
         self._update(ui.context.client)
 
