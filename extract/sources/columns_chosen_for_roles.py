@@ -301,10 +301,10 @@ class _ChoiceOfColumns:
         if self.assign("zone") is not None:
             return
         for name in self._usual("zone"):
-            # One that is called zone may be of parts of a town.
-            examples = self.head[name].coded.values if name in self.head else ()
-            if len(examples) and plain(name) != "zone":
-                self.reading.found("no zones", name=name, example=examples.iloc[0])
+            if name not in self.head or plain(name) == "zone":  # which may be of parts of a town
+                continue
+            for example in self.head[name].coded.values[:1]:
+                self.reading.found("no zones", name=name, example=example)
 
     def assign_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""
