@@ -231,13 +231,7 @@ def _planned(
         raise BadInput(f"name an area: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
         boxes = osm_api_download.boxes_of(region)
-        traces_by_file = osm_api_download.traces_of_boxes(
-            boxes,
-            reading,
-            url=source_options.api_url,
-            max_pages=source_options.max_pages,
-            progress=progress,
-        )
+        traces_by_file = osm_api_download.traces_of_boxes(boxes, reading, source_options, progress)
 
     cutter = Cutter(
         rules,

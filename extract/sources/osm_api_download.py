@@ -37,7 +37,7 @@ from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER
+from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER, SourceOptions
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.gpx import read_document
 from trajanon.extract.sources.reading import Reading
@@ -266,12 +266,16 @@ def _waits_of_busy(response: "Response") -> Sequence[float]:
 
 
 def traces_of_boxes(
-    boxes: Sequence[Box], reading: Reading, *, url: str, max_pages: int, progress: Progress
+    boxes: Sequence[Box], reading: Reading, options: SourceOptions, progress: Progress
 ) -> Iterator[tuple[int, Trace]]:
     """Ask the server for the traces of boxes, each with the number of its box."""
     pages_of_boxes = [
         NumberedPages(
-            box=box, url=url, max_pages=max_pages, progress=progress, warned=reading.warned
+            box=box,
+            url=options.api_url,
+            max_pages=options.max_pages,
+            progress=progress,
+            warned=reading.warned,
         )
         for box in boxes
     ]
