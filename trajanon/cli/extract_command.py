@@ -54,7 +54,8 @@ def extract(
     where = _where(bbox or [], pbf, hide_near)
 
     settings.update(_limits(max_gap_text, max_pause_text, max_speed_text))
-    settings["per_recording"] = _per_recording_of(per_recording_text)
+    per_recording = {"1": 1, "all": None}.get(per_recording_text.lower(), per_recording_text)
+    settings["per_recording"] = cast(int | None, per_recording)  # which the rules check
     if columns_text:
         settings["columns"] = parse_columns(columns_text)
     zone = None if hide_near is None else _hidden(hide_near, pbf, where)
@@ -153,14 +154,6 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
             "with --area"
         )
     return area
-
-
-def _per_recording_of(text: str) -> int | None:
-    """Read how many windows of a recording are taken; None for all."""
-    try:
-        return None if text.strip().lower() == "all" else int(text)
-    except ValueError as error:
-        raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
 
 
 def _limits(gap: str, pause: str, speed: str) -> ExtractKeywords:

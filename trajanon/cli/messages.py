@@ -110,7 +110,8 @@ def usage_error(error: Exception) -> str:
     # Where a value is refused, its errors are those of pydantic.
     refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
-    return f"{error.format_message().rstrip('.')}{value}"
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    return f"{message}{value}"
 
 
 def tell(line: str = "", *, colour: str | None = None) -> None:

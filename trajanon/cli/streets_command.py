@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, options
@@ -46,7 +46,7 @@ def streets(
     mode: str = "car",
     od: str | None = None,
     cells: str | None = None,
-    for_router: str | None = None,
+    for_router: Literal["osrm"] | None = None,
     hours: str | None = None,
     out: Path | None = None,
     as_json: bool = False,
@@ -134,8 +134,6 @@ def _kind_of_counts(
         )
     if roads is None and mode != "car":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
-    if router not in (None, "osrm"):
-        raise BadInput(f"--for takes osrm (got {router!r})")
     if roads is None and router is not None:
         raise BadInput(f"--for {router} needs the --roads of an .osm.pbf file")
     if roads is not None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trajanon.cli.options import MAP
+from trajanon.cli.options import MAP, PUBLIC_MAP
 from trajanon.common.columns_read import columns_read
 from trajanon.common.command_lines import Options
 from trajanon.common.number_text import number_of, span
@@ -24,7 +24,6 @@ from trajanon.studio.fields import (
 from trajanon.studio.form_to_commands import (
     EVALUATION_PAGE,
     MAKE_RELEASE,
-    PUBLIC_MAP,
     PUBLISHER,
     SETTINGS,
     Form,
@@ -259,7 +258,7 @@ class Results:
             self.form.released_file: "the release, to be published",
             f"{name}.datasheet.md": "its datasheet, to be published with it",
             f"{name}.certificate.json": "the same for machines, to be published",
-            PUBLIC_MAP: "the map of the release alone, to be published if you like",
+            str(PUBLIC_MAP): "the map of the release alone, to be published if you like",
         }
         private = {
             _PROCESSING_RECORD: "the record of processing, to sign (private)",
