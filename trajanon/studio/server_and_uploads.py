@@ -31,7 +31,8 @@ LARGEST_UPLOAD = 1_000_000_000  # bytes; larger files are named by their paths
 
 _DOOR = Template((Path(__file__).parent / "door.html").read_text(encoding="utf-8"))
 _LONGEST_CODE = 1_000  # bytes of what is sent to the door
-_SIZE = re.compile("[0-9]{1,18}")
+_UNREADABLE = "unreadable"  # what the page says in place of a size
+_SIZE = re.compile(f"[0-9]{{1,18}}|{_UNREADABLE}")
 
 
 def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
@@ -122,15 +123,16 @@ async def _uploaded(work: Work, name: str, request: Request) -> Response:
     """
     if request.headers.get("x-first") != "false":
         work.problem = None
-    if not name.isprintable():
-        return PlainTextResponse("A name has no control characters.", HTTPStatus.BAD_REQUEST)
-
     announced = request.headers.get("x-bytes", "0")
+    if not name.isprintable() or not _SIZE.fullmatch(announced):
+        wrong = "A name has no control characters, and x-bytes is a number of bytes."
+        return PlainTextResponse(wrong, HTTPStatus.BAD_REQUEST)
+
     size = 0
     refused = HTTPStatus.INSUFFICIENT_STORAGE
     try:
         with replacing(work.form.folder / UPLOADS / name) as (draft,), draft.open("wb") as file:
-            if not _SIZE.fullmatch(announced):
+            if announced == _UNREADABLE:
                 raise FileProblem("the browser cannot read it")
             async for piece in request.stream():
                 size += len(piece)
