@@ -39,7 +39,8 @@ class Drawing(NamedTuple):
     The scripts of the page read it by its keys. Whatever has a line, or a cell, of its own is a
     group there, although the page shows it under its ``noun``. Of ``about``:
 
-    - ``title``, ``headline``, ``sentences``, ``reading`` (how to read the picture), ``facts`` (pairs of a name
+    - ``title`` is that of the page;
+    - ``headline``, ``sentences``, ``reading`` (how to read the picture), ``facts`` (pairs of a name
       and a value), ``drawn`` (which sample is drawn) and ``ramp`` (the least number of each colour)
       are shown as they are, by `page.js` and `panel_and_legend.js`;
     - ``noun`` and ``units`` name one group, and those that its ``size`` counts, in all scripts;

@@ -91,7 +91,10 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
         parameters |= {_option_of(parameter): parameter for parameter in plain.parameters.values()}
 
         # In the order of the table, which is that of --help.
-        declared = []
+        # typer's context is no option.
+        declared = [
+            parameter for parameter in parameters.values() if parameter.annotation is typer.Context
+        ]
         for name, help, group in _listed(command.__name__):
             parameter = parameters[name]
             text, default = _text_and_default(help, words) if help else usual_helps[name]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trajanon.street_counts.lines_to_count import ReleasedLines
 
 _CERTIFICATE = "certificate.json"
+_DATASHEET = "datasheet.md"
 _TILES = ".pmtiles"
 _TABLES = (".parquet", ".gpkg", ".geojson", ".csv")
 _SUFFIXES = {"cells": (*_TABLES, _TILES), "speeds": (".csv",)}
@@ -61,7 +62,7 @@ def streets(
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.counts_datasheet import counts_datasheet
     from trajanon.evaluation.page.templates import words
-    from trajanon.release.report_files import datasheet_path
+    from trajanon.release.report_files import report_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
     from trajanon.street_counts.lines_to_count import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
@@ -71,8 +72,9 @@ def streets(
     out = out or Path("speeds.csv" if kind == "speeds" else f"{kind}.parquet")
     files = _output_files(out, kind, parts)
     public_files = [Path(name) for name in (roads, od) if name is not None]
-    inputs = [*_files_of(release), *public_files]
-    outputs = (*files, datasheet_path(out))
+    beside = [report_path(release, name) for name in ("report.json", _DATASHEET, _CERTIFICATE)]
+    inputs = [release, *beside, *public_files]
+    outputs = (*files, report_path(out, _DATASHEET))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
         lines = lines_to_count(release)
         if roads is not None:
@@ -113,14 +115,6 @@ def _output_files(out: Path, kind: str, parts: "tuple[DayPart, ...]") -> list[Pa
     if kind != "speeds" or parts == ALL_DAY:
         return [out]
     return [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts]
-
-
-def _files_of(release: Path) -> list[Path]:
-    """Name a release and what may stand beside it."""
-    from trajanon.release.report_files import report_path
-
-    names = ("report.json", "datasheet.md", _CERTIFICATE)
-    return [release, *(report_path(release, name) for name in names)]
 
 
 def _kind_of_counts(
