@@ -21,7 +21,7 @@ from trajanon.trajectories.subjects import Merged, Nameless
 class Entered(NamedTuple):
     """A batch of recordings, numbered, and which of them came before; shape (traces,) each."""
 
-    trace: Ints  # the number of the recording, in the order of appearance
+    recording: Ints  # its number, in the order of appearance
     subject: Ints  # the number of its subject, in the order of appearance
     mark: Hashes  # a hash of the subject's name
     new: Bools  # whether it is the first of its name and subject
@@ -33,6 +33,7 @@ class Persons(NamedTuple):
 
     number: Ints  # of the person behind each subject: the lowest subject that is the same
     nameless: Nameless
+    nameless_person: int | None  # the one behind all without a name; None if they differ
     merged: Merged
     at_two_places: int  # how many subjects are at two places at one time, again and again
     shared_names: int  # if each has one recording, how many of these are named as another one
@@ -44,39 +45,40 @@ class Recordings:
     def __init__(self, *, subjects_exact: bool = False) -> None:
         self._exact = subjects_exact
         # Numbers by hashes: the names of many recordings would fill an extraction's memory.
-        self._traces: dict[int, int] = {}
+        self._recordings: dict[int, int] = {}
         # Numbers by name. The maker of a recording without a name is known by it: (None, its name).
         self._subjects: dict[tuple[str | None, ...], int] = {}
         # Names of recordings, as long as each named subject has one.
         self._only_names: set[int] | None = set()
         self._repeats = Repeats()
-        self._places = Places()
+        self.places = Places()  # where recordings were, which the caller adds
         self._spellings: set[str] = set()
 
     def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
         """Number recordings and their subjects; find those that came before."""
-        recordings = [(self._noted_key(trace), trace.name) for trace in traces]
-        subjects = [(key,) if key else (None, name) for key, name in recordings]
+        names = [(self._noted_key(trace), trace.name) for trace in traces]
+        subjects = [(key,) if key else (None, name) for key, name in names]
 
-        recordings_before = len(self._traces)
-        trace = numbers_by_appearance([_hash(*recording) for recording in recordings], self._traces)
+        recordings_before = len(self._recordings)
+        hashes = [_hash(*subject_and_own) for subject_and_own in names]
+        recording = numbers_by_appearance(hashes, self._recordings)
         subject = numbers_by_appearance(subjects, self._subjects)
-        self._note_only_names(recordings)
+        self._note_only_names(names)
         return Entered(
-            trace=trace,
+            recording=recording,
             subject=subject,
             mark=np.array([_hash(*identity) for identity in subjects], np.uint64),
             # Numbers rise where, and only where, a name is new.
-            new=trace > np.maximum.accumulate(np.append(recordings_before - 1, trace))[:-1],
+            new=recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1],
             repeated=self._repeats.find(points, subject),
         )
 
-    def _note_only_names(self, recordings: Sequence[tuple[str, str]]) -> None:
+    def _note_only_names(self, names: Sequence[tuple[str, str]]) -> None:
         """Note the names of recordings, until a subject has two."""
-        if len(self._traces) > len(self._subjects):
+        if len(self._recordings) > len(self._subjects):
             self._only_names = None
         if self._only_names is not None:
-            self._only_names.update(hash(name) for key, name in recordings if key)
+            self._only_names.update(hash(name) for key, name in names if key)
 
     def _noted_key(self, trace: Trace) -> str:
         """Note a subject's spellings, and return their one form; empty if there is none."""
@@ -85,10 +87,6 @@ class Recordings:
         self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
         return keys[0] if keys else ""
 
-    def remember_places(self, cleaned: Points, given: Points, entered: Entered) -> None:
-        """Remember where recordings were, by their points cleaned and as given."""
-        self._places.add(cleaned, given, entered.subject)
-
     def persons(self, *, nameless_differ: bool = False) -> Persons:
         """Find the person behind each subject.
 
@@ -96,7 +94,7 @@ class Recordings:
         """
         n = len(self._subjects)
         repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
-        person = _joined(n, np.concatenate([repeats, self._places.copies()]))
+        person = _joined(n, np.concatenate([repeats, self.places.copies()]))
 
         # A copy of a named person's recording is that person's.
         has_name = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
@@ -104,16 +102,19 @@ class Recordings:
         merged = Merged(
             names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
         )
+        nameless_person = None
         if has_name.any() and nameless.any() and not nameless_differ:
-            person[nameless] = person[nameless].min()
+            nameless_person = int(person[nameless].min())
+            person[nameless] = nameless_person
 
         names = self._only_names
         return Persons(
             number=person,
             # A subject without a name is that of one recording.
             nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
+            nameless_person=nameless_person,
             merged=merged,
-            at_two_places=len(self._places.at_two_places()),
+            at_two_places=len(self.places.at_two_places()),
             shared_names=0 if names is None else int(has_name.sum()) - len(names),
         )
 

@@ -34,6 +34,7 @@ from trajanon.extract.trace import Trace
 from trajanon.extract.trips import Trips
 from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
+from trajanon.trajectories.provenance import NAMELESS_SUBJECT
 from trajanon.trajectories.subjects import PERHAPS_TRIPS
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
@@ -64,9 +65,10 @@ class Cutter:
         self.circles = circles_of_ends(self.rules, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits_found: LimitsFound | None = None
-        # Subject and trace of each trajectory, (2, n), batch by batch.
-        self._subjects_and_traces = [np.empty((2, 0), np.int64)]
+        # Subject and recording of each trajectory, (2, n), batch by batch.
+        self._subjects_and_recordings = [np.empty((2, 0), np.int64)]
         self._became = np.empty(0, np.int8)  # the `Became` of each recording
+        self._nameless_subject: dict[str, int] = {}  # for the provenance, if there is one
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces, of any size, into batches; find limits that are "auto" by the first."""
@@ -128,7 +130,7 @@ class Cutter:
 
         as_read = points.take(~repeated)
         cleaned = self._cleaned(as_read)
-        self.recordings.remember_places(cleaned, as_read, entered)
+        self.recordings.places.add(cleaned, as_read, entered.subject)
         moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
 
         # What became of each trace, if no later step changes it.
@@ -138,16 +140,16 @@ class Cutter:
         rows = cut_points(moving, traces, became)
         self._count_metres(rows)
         became[rows.trace] = Became.TAKEN
-        self._note_became(entered.trace, became)
+        self._note_became(entered.recording, became)
 
         subject = entered.subject[rows.trace]
-        trace = entered.trace[rows.trace]
-        self._subjects_and_traces.append(np.stack([subject, trace]))
+        recording = entered.recording[rows.trace]
+        self._subjects_and_recordings.append(np.stack([subject, recording]))
 
         return Trajectories(
             rows.points,
             subject,
-            trace,
+            recording,
             tracks=rows.tracks,
             times=rows.times,
             marks=np.column_stack([entered.mark[rows.trace], rows.hop_hashes]),
@@ -256,7 +258,7 @@ class Cutter:
 
         All recordings must have been cut before; the parts may be read from disk one by one.
         """
-        subject, trace = np.concatenate(self._subjects_and_traces, axis=1)
+        subject, recording = np.concatenate(self._subjects_and_recordings, axis=1)
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
@@ -278,12 +280,17 @@ class Cutter:
             PERHAPS_TRIPS: persons.shared_names,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
-        return self._with_final_numbers(parts, renumbered(person_of[subject]), trace)
+
+        person = renumbered(person_of[subject])
+        of_nameless = person[person_of[subject] == persons.nameless_person]
+        if len(of_nameless):
+            self._nameless_subject = {NAMELESS_SUBJECT: int(of_nameless[0])}
+        return self._with_final_numbers(parts, person, recording)
 
     def _with_final_numbers(
-        self, parts: Iterable[Trajectories], person: Ints, trace: Ints
+        self, parts: Iterable[Trajectories], person: Ints, recording: Ints
     ) -> Iterator[Trajectories]:
-        """Replace the numbers of people and traces, as a part read from disk counts from 0.
+        """Replace the numbers of people and recordings, as a part read from disk counts from 0.
 
         If no trajectory of any part has times, none has a column of them.
         """
@@ -296,7 +303,7 @@ class Cutter:
             if not any_timed:
                 tracks = None if part.tracks is None else replace(part.tracks, times=None)
                 part = replace(part, tracks=tracks, times=None)
-            yield replace(part, subject=person[rows], trace=trace[rows])
+            yield replace(part, subject=person[rows], trace=recording[rows])
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -311,6 +318,7 @@ class Cutter:
             "found": {} if self._limits_found is None else self._limits_found._asdict(),
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
+            **self._nameless_subject,
             "recordings": {
                 "read": sum(number),
                 "with a trajectory": number[Became.TAKEN],

@@ -24,7 +24,7 @@ from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
 from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.csv_and_parquet import UNREAD, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.rows_to_traces import FIRST_ROWS
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.sources.trace_pieces import number
@@ -65,7 +65,7 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the features or points of a document, or of each line; without ids one recording."""
     with reading.unpacked(path) as stream:
-        document = _document(stream, reading)
+        document, is_cut_off = _document(stream, reading)
 
     values = _values_within(document, reading)
     if any(map(_is_feature, values)):
@@ -80,6 +80,8 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
+        if is_cut_off:
+            reading.counts[TABLE_CUT_OFF] += 1
 
     yield from traces_of_table(list(rows), rows[:FIRST_ROWS], chunks, replace(reading, nested=True))
 
@@ -99,27 +101,32 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     yield from _traces_of_features(features, reading.with_columns(subject="device_id"))
 
 
-def _document(stream: Stream, reading: Reading) -> Any:
-    """Read a document, or a list of what stands in each line or between separators."""
+def _document(stream: Stream, reading: Reading) -> tuple[Any, bool]:
+    """Read a document, or a list of what stands in each line or between separators.
+
+    Returns also whether the last line cannot be read, as of a log that was cut off.
+    """
     content = json_text(stream, reading.what)
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(content)
+        return msgspec.json.decode(content), False
 
     separator = b"\x1e" if content.startswith(b"\x1e") else b"\n"
     lines = [line for line in content.split(separator) if line.strip()]
     values = []
-    for line in lines:
+    last_read = -1
+    for line_number, line in enumerate(lines):
         with suppress(ValueError, RecursionError):
             # OwnTracks writes the time and the kind of message before the object.
             values.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
+            last_read = line_number
 
     # Few lines of a damaged document are JSON: it is decoded again for what is wrong with it.
     unread = len(lines) - len(values)
     if content.lstrip().startswith(b"[") or unread >= len(values):
-        return decoded(content, reading.what)
+        return decoded(content, reading.what), False
     if unread:
         reading.counts[UNREAD] += unread
-    return values
+    return values, last_read < len(lines) - 1
 
 
 def _values_within(document: Any, reading: Reading) -> list[Any]:

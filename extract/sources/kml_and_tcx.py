@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from math import nan
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -16,7 +17,13 @@ from trajanon.extract.sources.archives import DAMAGED_ZIP, ZIP, Stream, members
 from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.timestamps import seconds_of_iso
-from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
+from trajanon.extract.sources.trace_pieces import (
+    PLANNED,
+    Fix,
+    number,
+    traces_of_fixes,
+    with_last_cut_off,
+)
 from trajanon.extract.sources.xml_documents import growing_tree, strip_prefixes
 from trajanon.extract.trace import Trace
 
@@ -32,8 +39,10 @@ def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
         yield from traces_of_fixes(fixes, reading)
         return
 
-    for label, root in documents:
-        yield from _traces_by_track(root, replace(reading, label=label))
+    of_documents = (
+        _traces_by_track(root, replace(reading, label=label)) for label, root in documents
+    )
+    yield from with_last_cut_off(chain.from_iterable(of_documents))
 
 
 def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
@@ -60,18 +69,15 @@ def _traces_by_track(root: Element, reading: Reading) -> Iterator[Trace]:
     """Read a document in which each Placemark with a line is a person's, if any has one."""
     # Of a single Placemark, this finds tracks and lines only: `_fixes_of_points` looks at the
     # children of what it is given, so never at the Placemark itself.
-    placemarks = [*root.iter("Placemark")]
-    fixes_of_placemarks = [_fixes_of_placemarks(placemark, reading) for placemark in placemarks]
-    if not any(fixes_of_placemarks):
-        yield from traces_of_fixes(_fixes_of_placemarks(root, reading), reading)
-        return
-
-    pairs = zip(placemarks, fixes_of_placemarks, strict=True)
-    for number_of_placemark, (placemark, fixes) in enumerate(pairs, start=1):
-        name = f"{reading.label}/track {number_of_placemark}"
-        if fixes:
+    has_line = False
+    for placemark_number, placemark in enumerate(root.iter("Placemark"), start=1):
+        if fixes := _fixes_of_placemarks(placemark, reading):
+            has_line = True
+            name = f"{reading.label}/track {placemark_number}"
             subject = (placemark.findtext("name") or "").strip() or name
             yield from traces_of_fixes(fixes, replace(reading, label=name), subject)
+    if not has_line:
+        yield from traces_of_fixes(_fixes_of_placemarks(root, reading), reading)
 
 
 def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:

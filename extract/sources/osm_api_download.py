@@ -18,7 +18,7 @@ from http import HTTPStatus
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
@@ -69,7 +69,8 @@ _FAILED = (408, 500, 502, 504)
 _WAITS_IF_BUSY = (60.0, 120.0, 240.0, 480.0)
 _WAITS_IF_FAILED = (5.0, 10.0)
 
-# Behind a kept page: the query of the page after it. An XML comment could not hold two dashes.
+# Behind a page, as it is kept: the query of the page after it. An XML comment could not hold two
+# dashes.
 _NEXT = re.compile(rb"\n<\?trajanon-next (\S+)\?>\n\Z")
 
 _SERVER = re.compile(r"https?://([^/@]*@)?[^/@:]+(:\d{1,5})?(/.*)?")
@@ -79,21 +80,6 @@ Query = Mapping[str, str]
 
 ApiPage = list[Trace]
 """A page of the server's trackpoints, perhaps saved to a file: its segments with a point."""
-
-
-class _Answer(NamedTuple):
-    """A page, as the server sent it."""
-
-    content: bytes
-    next_query: Query | None  # asks for the next page; empty after the last, None if not named
-
-    @property
-    def file(self) -> bytes:
-        """Return what is kept: the page with the query of the next one behind it."""
-        if self.next_query is None:
-            return self.content
-        query = urlencode(self.next_query) or "none"
-        return self.content + f"\n<?trajanon-next {query}?>\n".encode()
 
 
 @dataclass(kw_only=True)
@@ -117,9 +103,6 @@ class NumberedPages:
         if area > MAX_AREA:
             why = f"the server allows at most {MAX_AREA}; use a smaller box, or GPX files"
             raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
-        if self.max_pages < 1:
-            raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
-
         if not _SERVER.fullmatch(self.url):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
 
@@ -168,36 +151,31 @@ class NumberedPages:
 
     def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
         """Read a page and the query of the next one; download what is not there, or damaged."""
-        path = self._path(number)
+        path = self._folder / f"page{number:04d}.gpx.gz"
         with suppress(*DAMAGED):  # a `FileProblem` among them
-            content = gzip.decompress(path.read_bytes())
-            match = _NEXT.search(content)
-            next_query = dict(parse_qsl(match[1].decode())) if match else None
+            kept = gzip.decompress(path.read_bytes())
+            next_query = _next_query(kept)
             # Numbers and names count pages differently: the one never goes on where the other was.
             kept_by_number = next_query is None
             asked_by_number = "page" in query
             if number == 0 or kept_by_number == asked_by_number:
-                return read_document(content, str(path)), next_query
+                return read_document(kept, str(path)), next_query
 
-        answer = self._downloaded(number, query)
+        content = self._downloaded(number, query)
         try:
-            page = read_document(answer.content, f"page {number}")
+            page = read_document(content, f"page {number}")
         except FileProblem as error:
             what = f"something else than GPX as page {number}"
             raise ServerProblem(f"{self._server} sent {what}; {self._way_on()}") from error
 
         try:
             with replacing(path) as (draft,):
-                draft.write_bytes(gzip.compress(answer.file))
+                draft.write_bytes(gzip.compress(content))
         except OSError as error:
             why = error.strerror or error
             lost = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
             self.warned.warn(TrajanonWarning(lost, "cache", str(self._folder)))
-        return page, answer.next_query
-
-    def _path(self, number: int) -> Path:
-        """Return the file in which a page is kept."""
-        return self._folder / f"page{number:04d}.gpx.gz"
+        return page, _next_query(content)
 
     def _kept_pages(self) -> list[Path]:
         """List the files of the pages that are kept."""
@@ -209,8 +187,11 @@ class NumberedPages:
         pages = f"the pages downloaded so far ({len(kept)}) are kept, " if kept else ""
         return f"{pages}run the same command again to go on"
 
-    def _downloaded(self, number: int, query: Query) -> _Answer:
-        """Download a page: a busy server is asked five times, a failing one three times."""
+    def _downloaded(self, number: int, query: Query) -> bytes:
+        """Download a page, as it is kept: a busy server is asked five times, a failing one three.
+
+        The query of the page after it stands behind it, if the server names it.
+        """
         from requests import RequestException
 
         for trial in count():
@@ -227,7 +208,7 @@ class NumberedPages:
                 problem = f"{unreachable}, or {why}: check the connection, or proxy"
             else:
                 if response.status_code == HTTPStatus.OK:
-                    return self._answer(response, number, query)
+                    return response.content + self._next_page(response, number, query)
                 problem = f"{self._server} refuses page {number} {_refusal(response)}"
                 if response.status_code in _BUSY:
                     waits = _waits_of_busy(response)
@@ -242,8 +223,8 @@ class NumberedPages:
             time.sleep(waits[trial])
         raise ServerProblem(f"{problem}; {self._way_on()}")
 
-    def _answer(self, response: "Response", number: int, query: Query) -> _Answer:
-        """Read a page, and from its headers what asks for the next one.
+    def _next_page(self, response: "Response", number: int, query: Query) -> bytes:
+        """Write what asks for the next page, if the headers name it, or say that there is none.
 
         Of a link, which may lead elsewhere, only what it asks for is taken.
         """
@@ -251,10 +232,16 @@ class NumberedPages:
         asked_by_number = "page" in query
         names_no_next_page = number == 0 and not link  # an older server, which numbers pages
         if asked_by_number or names_no_next_page:
-            return _Answer(response.content, None)
+            return b""
         asks_for = dict(parse_qsl(link.partition("?")[2])) if link else None
-        next_query = {**asks_for, "bbox": self._bbox} if asks_for else {}
-        return _Answer(response.content, next_query)
+        next_query = urlencode({**asks_for, "bbox": self._bbox}) if asks_for else "none"
+        return f"\n<?trajanon-next {next_query}?>\n".encode()
+
+
+def _next_query(content: bytes) -> Query | None:
+    """Read what asks for the next page; empty after the last page, None if none is named."""
+    named = _NEXT.search(content)
+    return dict(parse_qsl(named[1].decode())) if named else None
 
 
 def _refusal(response: "Response") -> str:

@@ -288,6 +288,18 @@ def test_one_line_each_of_an_earlier_release_needs_names_later(tmp_path: Path, b
         anonymize_file(path, tmp_path / "b.csv", 3, ledger=book, **QUICK)
 
 
+def test_one_line_each_needs_names_in_earlier_releases(tmp_path: Path, book: Path) -> None:
+    """Whoever had no name then may be on a line already, and has a name now."""
+    trips = trips_of(np.arange(30), walks(60)[:30])
+    path = tmp_path / "trips.parquet"
+    write_trajectories(path, replace(trips, provenance={"counts": {NAMELESS: 7}}))
+    anonymize_file(path, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    whole = write_trips(tmp_path, "whole.parquet")
+    with pytest.raises(BadInput, match=r"release 1 of .*trips.ledger may have recordings without"):
+        anonymize_file(whole, tmp_path / "b.csv", 3, ledger=book, one_line_each=True, **QUICK)
+    assert anonymize_file(whole, tmp_path / "b.csv", 3, ledger=book, **QUICK)["n"] == 30
+
+
 def test_an_older_copy_that_is_put_back_is_told_by_the_reports(
     tmp_path: Path, book: Path, run: Run
 ) -> None:

@@ -292,7 +292,7 @@ def pairs_of(recordings: list[Trace], ends: list[int]) -> set[frozenset[str]]:
         if some := recordings[begin:end]:
             points = batch([of(one, np.argsort(one.time, kind="stable")) for one in some])
             entered = found.enter(some, points)
-            found.remember_places(points, batch(some), entered)
+            found.places.add(points, batch(some), entered.subject)
             number += entered.subject.tolist()
         begin = end
     person = found.persons().number[number].tolist()

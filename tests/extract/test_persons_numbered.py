@@ -28,7 +28,7 @@ def entered(
     for traces in batches:
         points = batch(traces)
         of_batches.append(recordings.enter(traces, points))
-        recordings.remember_places(points, points, of_batches[-1])
+        recordings.places.add(points, points, of_batches[-1].subject)
     return of_batches, recordings.persons(nameless_differ=differ)
 
 
@@ -135,11 +135,11 @@ def test_recordings_are_numbered_by_name_and_subject() -> None:
     ]
     second = [recording(None, 5, "a"), recording("bob", 6, "c"), recording(None, 0, "d")]
     (one, two), _ = entered(first, second)
-    assert one.trace.tolist() == [0, 1, 0, 1, 1, 2, 3]
+    assert one.recording.tolist() == [0, 1, 0, 1, 1, 2, 3]
     assert one.new.tolist() == [True, True, False, False, False, True, True]
     assert one.subject.tolist() == [0, 0, 0, 0, 0, 1, 2]
     assert one.repeated.tolist() == [False] * 7
-    assert two.trace.tolist() == [3, 4, 5]
+    assert two.recording.tolist() == [3, 4, 5]
     assert two.new.tolist() == [False, True, True]
     assert two.subject.tolist() == [2, 1, 3]
     assert two.repeated.tolist() == [False, False, True]

@@ -17,6 +17,7 @@ TOLD: Note = {
     "k": 3,
     "counted": "subjects",
     "n": 1,
+    "all_named": True,
 }
 
 

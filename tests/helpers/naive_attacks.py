@@ -176,14 +176,20 @@ def steps(cells: Ints, order: Ints, labels: Ints) -> list[tuple[int, int]]:
     return found
 
 
-def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> list[int]:
-    """Cells on several lines, those with fewer than k subjects on all of these, and with one."""
+def left_on(
+    cells: Ints, labels: Ints, subjects: Ints, k: int, nameless: int | None = None
+) -> list[int]:
+    """Cells on several lines, those with fewer than k subjects on all of these, and with one.
+
+    The nameless subject is nobody's companion.
+    """
     counts = []
     for cell in set(cells.tolist()):
         lines = set(labels[cells == cell].tolist())
+        own = set(subjects[cells == cell].tolist())
         if len(lines) > 1:
             people = (set(subjects[labels == line].tolist()) for line in lines)
-            counts.append(len(set.intersection(*people)))
+            counts.append(len(set.intersection(*people) - ({nameless} - own)))
     return [len(counts), sum(n < k for n in counts), counts.count(1)]
 
 

@@ -15,7 +15,7 @@ from reports import UNMOVED
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.search_and_release_options import MethodName
+from trajanon.common.search_and_release_options import MethodName, TimesName
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release_formats import write_release
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
@@ -324,8 +324,31 @@ def test_the_same_groups_under_two_keys_must_not_both_be_published(tmp_path: Pat
     assert trajanon.check(paths[1], K, trajectories=held, against=paths[0]).holds
     findings = trajanon.check(paths[2], K, trajectories=held, against=paths[:2])
     assert len(findings.problems) == 2
-    assert f"3 groups are also in {paths[0]}, moved by another key or width" in findings.problems[0]
+    assert f"3 groups are also in {paths[0]}, moved differently" in findings.problems[0]
     assert "publish one of the two releases only" in findings.problems[1]
+
+
+@pytest.mark.parametrize("times", [None, ("of-day", "of-day"), ("of-day", "of-week")])
+def test_a_group_whose_members_or_times_count_differently_is_moved_twice(
+    tmp_path: Path, times: tuple[TimesName, TimesName] | None
+) -> None:
+    """By one key and width: each line has a displacement of its own."""
+    points = 41.0 + np.arange(5.0)[:, None, None] * 1e-5 + np.linspace(0.0, 0.05, 4)[:, None]
+    points = np.broadcast_to(points, (5, 4, 2))
+    minutes = 60.0 * (np.arange(4.0) + 500.0 * np.arange(1.0, 6.0)[:, None])
+    held = Trajectories(points, subject=np.arange(5), times=minutes)
+    two_names = replace(held, subject=np.array([0, 0, 1, 2, 3]))
+    given = (held, two_names) if times is None else (held, held)
+    paths: list[Path] = []
+    for trajectories, when in zip(given, times or (None, None), strict=True):
+        paths.append(tmp_path / f"{len(paths)}.parquet")
+        release = trajanon.anonymize(trajectories, K, key=KEY, times=when)
+        assert release.report["width"] == 10.0
+        release.write(paths[-1])
+    found = trajanon.check(paths[1], K, trajectories=held, against=paths[0]).problems
+    assert any("moved differently" in problem for problem in found) == (
+        given[1] is two_names or times != ("of-day", "of-day")
+    )
 
 
 KEY = bytes(range(32))

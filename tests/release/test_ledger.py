@@ -87,7 +87,7 @@ def alter(book: Path, *statements: str) -> None:
 
 
 OF_VERSION_3 = (
-    "update releases set told = json_remove(told, '$.one_line_each'), people = x''",
+    "update releases set told = json_remove(told, '$.one_line_each', '$.all_named'), people = x''",
     *(f"alter table {table} drop column link" for table in ("releases", "ledger")),
     "alter table ledger drop column last",
     "update ledger set version = 3",
@@ -108,7 +108,7 @@ def test_a_ledger_of_an_earlier_version_is_read_and_goes_on(
     alter(book, *before)
     with opened(book) as ledger:
         ledger.announce(TOLD, ledger.digests_of_marks(marks_of([2, 20])))
-        with pytest.raises(BadInput, match=r"release 1 of .* kept no people"):
+        with pytest.raises(BadInput, match=r"release 1 of .* without a name"):
             ledger.mark_new(ledger.digests_of_marks(marks_of([1, 10])), None, one_line_each=True)
     assert look(book) == [False, False, True, True]
     alter(book, "update releases set hops = x'' where number = 1")

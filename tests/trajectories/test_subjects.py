@@ -158,7 +158,7 @@ def test_where_nothing_names_a_person_each_recording_is_one() -> None:
         assert numbers is not None
         assert numbers.tolist() == [0, 1, 0, 2, 3]
     assert found.nameless == (4, 4)
-    assert identities(None, None) == (None, None, (0, 0), Merged())
+    assert identities(None, None) == (None, None, (0, 0), Merged(), None)
     assert identities(None, []).nameless == (0, 0)
 
 

@@ -169,7 +169,8 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
     nameless = averaged.origin.source.unnamed
-    drives = drives_left(seen.labels, drive_of_each(averaged), seen.subjects, report.k)
+    drive = drive_of_each(averaged)
+    drives = drives_left(seen.labels, drive, seen.subjects, report.k, seen.nameless)
     return Evaluation(
         date=date.today(),
         area=box_of(seen.lines),

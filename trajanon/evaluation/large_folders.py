@@ -82,7 +82,9 @@ def evaluate_large(
         ends_published, departure_days(ends), nobody_is_named=report.nobody_is_named
     )
     drive = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
-    drives_left_few = drives_left(ends_published.labels, drive, subjects, report.k)
+    drives_left_few = drives_left(
+        ends_published.labels, drive, subjects, report.k, ends_published.nameless
+    )
 
     evaluation = measured(sample, report, seed=0, progress=progress)
     return replace(
@@ -119,6 +121,7 @@ def _ends_published(
         labels=rows.line,
         k=k,
         subjects=None if ends.subject is None else renumbered(ends.subject),
+        nameless=ends.nameless,
         unit=ends.unit,
         own_row=rows.own_row,
     )

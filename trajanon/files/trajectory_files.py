@@ -23,7 +23,7 @@ from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import NAMES_OF_PARQUET, ParquetParts, parquet_of
 from trajanon.trajectories.clock_and_time_zones import Clock
-from trajanon.trajectories.provenance import Provenance, with_counts
+from trajanon.trajectories.provenance import Provenance, with_identities
 from trajanon.trajectories.subjects import Identities, Merged, identities, merged_sentences
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOP_HASHES_KEPT, Trajectories
@@ -198,13 +198,13 @@ def read_trajectories(
     [[[41.1, 1.2], [41.1, 1.3]]]
     """
     with _opened(path) as file:
-        owners = _owners(path, file, exact=subjects_exact)
+        owners, provenance = _owners(path, file, exact=subjects_exact)
         points, tracks, times = read_rows(path, file)
         return Trajectories(
             points=points,
             subject=owners.subject,
             trace=owners.trace,
-            provenance=with_counts(provenance_of(file.schema_arrow), owners.counts),
+            provenance=provenance,
             tracks=tracks,
             times=times,
             marks=_marks(path, file),
@@ -217,8 +217,8 @@ def read_subjects(
 ) -> tuple[Ints | None, Mapping[str, object]]:
     """Read the subjects of trajectories, (n,), and their provenance."""
     with _opened(path) as file:
-        owners = _owners(path, file, exact=subjects_exact)
-        return owners.subject, with_counts(provenance_of(file.schema_arrow), owners.counts)
+        owners, provenance = _owners(path, file, exact=subjects_exact)
+        return owners.subject, provenance
 
 
 def is_of_trajectories(path: Path) -> bool:
@@ -255,8 +255,7 @@ def read_ends(
     One part is in memory at a time. The runs are None where rows are their own.
     """
     with _opened(path) as file:
-        owners = _owners(path, file, exact=subjects_exact)
-        provenance = with_counts(provenance_of(file.schema_arrow), owners.counts)
+        owners, provenance = _owners(path, file, exact=subjects_exact)
         run = None
         if holds_tracks(path, file.schema_arrow):
             run = track_rows.whole_numbers("run", geoparquet.written_column(path, file, "run"))
@@ -329,12 +328,16 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     pa.default_memory_pool().release_unused()  # Arrow keeps the memory of reading otherwise
 
 
-def _owners(where: object, file: ParquetParts, *, exact: bool) -> Identities:
-    """Read subjects and traces as numbers; warn of names that were merged."""
+def _owners(
+    where: object, file: ParquetParts, *, exact: bool
+) -> tuple[Identities, Mapping[str, object]]:
+    """Read subjects and traces as numbers, and the provenance; warn of names that were merged."""
+    provenance = provenance_of(file.schema_arrow)
+    nameless = Provenance.read(provenance).nameless_subject
     column = partial(geoparquet.written_column, where, file)
-    owners = identities(column("subject"), column("trace"), exact=exact)
+    owners = identities(column("subject"), column("trace"), exact=exact, nameless=nameless)
     warn_of_merged(where, owners.merged)
-    return owners
+    return owners, with_identities(provenance, owners)
 
 
 def warn_of_merged(where: object, merged: Merged) -> None:

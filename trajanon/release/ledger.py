@@ -66,6 +66,7 @@ class Note(TypedDict):
     counted: str  # what k counts
     n: int  # trajectories released
     one_line_each: NotRequired[bool]  # whether nobody may be on a further line; from version 4 on
+    all_named: NotRequired[bool]  # whether each recording in the source has a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +156,17 @@ class Ledger:
         one line each.
         """
         entries = self.entries
-        without_people = [entry.number for entry in entries if "one_line_each" not in entry.note]
-        if one_line_each and without_people:
+        # A release of one line each has names; of earlier versions, nobody knows which others had.
+        without_names = [
+            entry.number
+            for entry in entries
+            if not (entry.note.get("all_named") or entry.note.get("one_line_each"))
+        ]
+        if one_line_each and without_names:
             raise BadInput(
-                f"release {without_people[0]} of {self.path} was entered by an earlier version, "
-                "which kept no people, so that `one_line_each` cannot be promised: begin a new "
-                "`ledger`"
+                f"release {without_names[0]} of {self.path} may have recordings without a name, so "
+                "that nobody knows who is on its lines, and `one_line_each` cannot be promised: "
+                "begin a new `ledger`"
             )
         released_hops = [entry.hops for entry in entries]
         was_released = _known_with_owner(digests[:, 1:], released_hops, recording)
@@ -229,6 +235,7 @@ class Ledger:
                 "counted": report.counted,
                 "n": report.n,
                 "one_line_each": report.one_line_each,
+                "all_named": report.counted == "subjects" and not report.source.nameless,
             },
             digests,
         )

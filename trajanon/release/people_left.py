@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 from scipy.sparse import csr_array
 
-from trajanon.common.arrays import Ints, renumbered
+from trajanon.common.arrays import Bools, Ints, renumbered
 from trajanon.common.number_text import number_of
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.lines_of_groups import TrajectoryGroups
@@ -55,28 +56,38 @@ def counts_of(counted: Mapping[str, Left]) -> dict[str, int]:
     return counts
 
 
-def left_on(owners: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
+def left_on(
+    owners: Ints, labels: Ints, subjects: Ints, k: int, nameless: Bools | None = None
+) -> Left:
     """Count the subjects who are on all lines of each owner.
 
     Each trajectory has an owner, which is a drive, a day or a person, a line and a subject, (n,).
+    Those marked in ``nameless``, (n,), count as one subject, but may be of several, none of whom is
+    on all lines: nobody is their companion.
     """
+    is_named = np.ones(len(labels), dtype=np.bool_) if nameless is None else ~nameless
+
     # The different lines of each owner, (pairs,), by owner.
     owner, line = np.unique(np.column_stack([owners, labels]), axis=0).T
-    _, lines_of_owner = np.unique(owner, return_counts=True)
+    different_owners, lines_of_owner = np.unique(owner, return_counts=True)
     is_on_several = lines_of_owner > 1
     if not is_on_several.any():
         return Left(0, 0, 0)
 
     # The product counts, for each owner and subject, the lines of the owner that the subject is on.
-    # Owners on one line are left out. If the last lines are theirs alone, the matrix lacks them.
+    # Owners on one line are left out. A matrix ends with the last line that it has a 1 of.
     of_several = np.repeat(is_on_several, lines_of_owner)
     owner_on_line = _incidence(renumbered(owner[of_several]), line[of_several])
-    subject_on_line = _incidence(labels, renumbered(subjects))
-    owner_on_line.resize(owner_on_line.shape[0], subject_on_line.shape[0])
+    subject_on_line = _incidence(labels[is_named], renumbered(subjects[is_named]))
+    lines = int(labels.max()) + 1
+    owner_on_line.resize(owner_on_line.shape[0], lines)
+    subject_on_line.resize(lines, subject_on_line.shape[1])
     shared_lines = (owner_on_line @ subject_on_line).tocoo()
 
     is_on_all = shared_lines.data == lines_of_owner[is_on_several][shared_lines.row]
     subjects_left = np.bincount(shared_lines.row[is_on_all], minlength=owner_on_line.shape[0])
+    # Each owner is on all of its lines itself.
+    subjects_left += np.isin(different_owners[is_on_several], owners[~is_named])
     return Left(
         several=len(subjects_left),
         below=int((subjects_left < k).sum()),
@@ -102,34 +113,41 @@ def drive_of_each(trajectories: Trajectories) -> Ints | None:
     return trajectories.trace if trajectories.unit == "trajectory" else None
 
 
-def drives_left(labels: Ints, drive: Ints | None, subjects: Ints | None, k: int) -> dict[str, Left]:
+def drives_left(
+    labels: Ints, drive: Ints | None, subjects: Ints | None, k: int, nameless: Bools | None = None
+) -> dict[str, Left]:
     """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 
-    All three are of trajectories, (n,). A drive is one subject's where none are known.
+    All arrays are of trajectories, (n,). A drive is one subject's where none are known;
+    ``nameless`` is as in `left_on`.
     """
     if drive is None:
         return {}
-    drives = left_on(drive, labels, drive if subjects is None else subjects, k)
+    drives = left_on(drive, labels, drive if subjects is None else subjects, k, nameless)
     return {"drives": drives} if drives.several else {}
 
 
-def people_left(labels: Ints, subjects: Ints, days: Ints | None, k: int) -> dict[str, Left]:
+def people_left(
+    labels: Ints, subjects: Ints, days: Ints | None, k: int, nameless: Bools | None = None
+) -> dict[str, Left]:
     """Count the subjects on all lines of each person, and of each of their days.
 
-    All three are of trajectories, (n,): the number of the line, of the person and of the day.
+    All are of trajectories, (n,): the number of the line, of the person and of the day;
+    ``nameless`` is as in `left_on`.
     """
-    counted = {"people": left_on(subjects, labels, subjects, k)}
+    counted = {"people": left_on(subjects, labels, subjects, k, nameless)}
     if days is not None:
-        counted["days"] = left_on(day_numbers(subjects, days), labels, subjects, k)
+        counted["days"] = left_on(day_numbers(subjects, days), labels, subjects, k, nameless)
     return counted
 
 
 def drives_and_people_followed(
     groups: TrajectoryGroups, k: int
-) -> tuple[Chains | None, Persons | None]:
+) -> tuple[Chains | UnsetType | None, Persons | None]:
     """Count the drives, and the people, whose lines together leave fewer than k subjects.
 
-    The first is None if no drive is on two lines, the second if subjects are not known.
+    The first is None if no drive is on two lines, and not set if that is not known. The second is
+    None if subjects are not known.
     """
     trajectories = groups.trajectories
     subjects = trajectories.subject
@@ -138,11 +156,16 @@ def drives_and_people_followed(
     line_of_group = renumbered(line_keys(groups.released_lines, groups.released_times))
     line_of_trajectory = line_of_group[groups.partition.labels]
 
-    drives = drives_left(line_of_trajectory, drive_of_each(trajectories), subjects, k)
-    chains = Chains(**counts_of(drives)) if drives else None
-    if subjects is None:
-        return chains, None
+    nameless = trajectories.nameless
+    persons = None
+    if subjects is not None:
+        days = departure_days(trajectories)
+        people = people_left(line_of_trajectory, subjects, days, k, nameless)
+        persons = Persons(**counts_of(people))
 
-    days = departure_days(trajectories)
-    people = people_left(line_of_trajectory, subjects, days, k)
-    return chains, Persons(**counts_of(people))
+    drive = drive_of_each(trajectories)
+    if drive is None and trajectories.unit == "trajectory":
+        # Nothing tells which windows are of one drive: only where nobody is on two lines, none is.
+        return (None if persons is not None and not persons.people else UNSET), persons
+    drives = drives_left(line_of_trajectory, drive, subjects, k, nameless)
+    return (Chains(**counts_of(drives)) if drives else None), persons

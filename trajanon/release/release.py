@@ -17,10 +17,10 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import Displayed, number_of
 from trajanon.common.object_stores import Folder, is_url
 from trajanon.common.search_and_release_options import RowsName
-from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
+from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.release.release_words import cost
 from trajanon.release.report import Report, Rows
-from trajanon.release.report_files import checked, json_ready, json_report, report_path
+from trajanon.release.report_files import checked, json_ready, json_report, new_report_path
 from trajanon.release.verdict import Verdict, verdict
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
@@ -256,18 +256,6 @@ class DistinctLines:
     def release(self) -> Release:
         """Return the release with all of its rows."""
         return Release(self.rows, json_ready(self.report))
-
-
-def new_report_path(release: Path, text: str = "") -> Path:
-    """Find where a report goes; refuse to replace that of a release in another format.
-
-    A report with the ``text`` that is about to be written may stand there already.
-    """
-    report = report_path(release)
-    if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
-        for other_format in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
-            raise BadInput(f"{report} belongs to {other_format}: give {release} another name")
-    return report
 
 
 def with_report(

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, renumbered
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.release_formats import read_release, release_of
 from trajanon.files.release_inspection import NOTHING_ELSE, inspected
-from trajanon.grouping.k_promise import broken_promises, check_k, subjects_per_group
-from trajanon.release.originals import line_summaries, matched, rows_on_lines
+from trajanon.grouping.k_promise import broken_promises, check_k
+from trajanon.release.earlier_releases import lines_for_holder, problems_together
+from trajanon.release.originals import line_summaries, rows_on_lines
 from trajanon.release.release import Release, on_disk
 from trajanon.release.report import Report
-from trajanon.release.report_files import read_report
 from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_sentences import clause_of
 from trajanon.trajectories.provenance import Source
@@ -262,16 +262,14 @@ def _problems_for_holder(
     if trajectories.subject is None:
         raise BadInput(_NO_SUBJECTS)
     subjects = renumbered(trajectories.subject)
-    lines = _lines_for_holder(path, release, trajectories)
+    lines = lines_for_holder(path, release, trajectories)
     is_released = lines.labels >= 0
     problems = _too_few_people(lines.labels[is_released], subjects[is_released], k)
-
-    labels_by_release = [lines.labels]
-    for earlier_path in against:
-        earlier = _lines_for_holder(earlier_path, read_release(earlier_path), trajectories)
-        problems += _moved_twice(lines, earlier, earlier_path)
-        labels_by_release.append(earlier.labels)
-    return problems + _too_few_in_common(labels_by_release, k, subjects)
+    earlier = [
+        lines_for_holder(earlier_path, read_release(earlier_path), trajectories)
+        for earlier_path in against
+    ]
+    return [*problems, *problems_together(lines, earlier, k, subjects)]
 
 
 def _too_few_people(lines: Ints, subjects: Ints, k: int) -> list[str]:
@@ -288,104 +286,3 @@ def _too_few_people(lines: Ints, subjects: Ints, k: int) -> list[str]:
         k, "trajectory", len(sizes), trajectories=with_few_trajectories, people=with_few_people
     )
     return [clause_of(finding)] if finding else []
-
-
-class _LinesForHolder(NamedTuple):
-    """A release as its holder knows it."""
-
-    labels: Ints  # line of each original, or of its day, (n,); -1 where left out
-    points: Floats  # of each line, (g, m, 2), in degrees
-    # Fingerprint of the key by which lines were moved, and their width in metres.
-    key_and_width: tuple[str | None, float | None]
-
-
-def _lines_for_holder(
-    path: Path, release: ReleasedTrajectories, trajectories: Trajectories
-) -> _LinesForHolder:
-    """Find the line of each original, or of its day, in a release that was read from a path."""
-    report = read_report(path)
-    try:
-        days, day_of_trip = report.days_of(trajectories)  # or each trajectory itself
-        is_released = report.released(len(days))
-        groups = matched(days.take(is_released), release, report)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from error
-
-    line_of_day = np.full(len(days), -1)
-    line_of_day[is_released] = groups.labels
-    # A trip in no day has the day -1, and must not get the line of the last one.
-    labels = np.where(day_of_trip < 0, -1, line_of_day[day_of_trip])
-    return _LinesForHolder(labels, groups.lines, (report.key_fingerprint, report.width))
-
-
-def _moved_twice(
-    release: _LinesForHolder, earlier: _LinesForHolder, earlier_path: Path
-) -> list[str]:
-    """Report the groups that both releases hold, moved by two keys or widths.
-
-    The mean of two lines that were moved differently is nearer to the members than one of them.
-    """
-    if release.key_and_width == earlier.key_and_width:
-        return []
-    # Lines of different numbers of points have no mean that is plainly nearer.
-    if release.points.shape[1:] != earlier.points.shape[1:]:
-        return []
-
-    in_both = (release.labels >= 0) & (earlier.labels >= 0)
-    pairs = np.column_stack([release.labels, earlier.labels])[in_both]
-    pairs, shared_members = np.unique(pairs, axis=0, return_counts=True)
-    line, earlier_line = pairs.T
-
-    # A group is in both releases if the members that its two lines share are all that they have.
-    sizes = np.bincount(release.labels[release.labels >= 0])
-    earlier_sizes = np.bincount(earlier.labels[earlier.labels >= 0])
-    has_no_others = shared_members == sizes[line]
-    had_no_others = shared_members == earlier_sizes[earlier_line]
-    differs = (release.points[line] != earlier.points[earlier_line]).any(axis=(1, 2))
-    count = int((has_no_others & had_no_others & differs).sum())
-    if not count:
-        return []
-    are = number_of(count, "group is", "groups are")
-    return [
-        f"{are} also in {earlier_path}, moved by another key or width: both lines together are "
-        "nearer to the members than one, so publish one of the two releases only"
-    ]
-
-
-def _too_few_in_common(labels_by_release: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
-    """Count the trajectories that releases together hide among fewer than k subjects.
-
-    Anyone who knows the lines of a trajectory in several releases narrows it down to the members
-    that they have in common. Lines and subjects are numbers of each trajectory, (n,).
-    """
-    if len(labels_by_release) == 1:
-        return []
-    labels = np.column_stack(labels_by_release)
-    in_any_release = np.flatnonzero((labels >= 0).any(axis=1))
-    labels = labels[in_any_release]
-    owners = subjects[in_any_release]
-
-    # Trajectories of one cell are on the same lines in all releases, or left out of the same.
-    cell = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
-    in_common = subjects_per_group(cell, owners)[cell]
-    in_several = (labels >= 0).sum(axis=1) > 1
-
-    problems = []
-    below_k = int((in_common[in_several] < k).sum())
-    if below_k:
-        is_alone = in_several & (in_common == 1)
-        people = number_of(len(np.unique(owners[is_alone])), "subject")
-        problems.append(
-            f"together with earlier releases, {below_k} of {in_several.sum()} trajectories are in "
-            f"groups that have fewer than {k} different subjects in common; {is_alone.sum()} of "
-            f"them have no other subject's beside them ({people})"
-        )
-
-    below_k = int((in_common[~in_several] < k).sum())
-    if below_k:
-        problems.append(
-            f"{number_of(below_k, 'trajectory is', 'trajectories are')} in a group of one release "
-            f"and left out of others together with fewer than {k} different subjects: the "
-            "difference of the releases may tell where they went"
-        )
-    return problems

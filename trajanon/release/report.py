@@ -278,7 +278,8 @@ class Report(Struct, frozen=True, kw_only=True):
     line_keys: list[Whole] = []  # of each group's line
     roads: Roads | None = None
 
-    # What is not known of shards; there, chains are not set.
+    # What is not known of shards. There, and where nobody says which windows are of one drive,
+    # chains are not set; they are None where no drive is on several lines.
     chains: Chains | UnsetType | None = UNSET
     persons: Persons | None = None
     averaged: str | None = None  # a digest of what was averaged, in which groups

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import UNSET
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import parsed, regular, typed
 from trajanon.common.plain_text import escaped_json
+from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.release.report import AGAIN, Report
 
 # Entries that are not in every report.
@@ -24,10 +24,8 @@ _NOT_OF_SHARDS = {"persons", "averaged", "choice", "alignment_skipped"}
 def json_ready(report: Report) -> dict[str, Any]:
     """Return a report as JSON has it, and its readers in Python get it."""
     absent = {name for name in _WHERE_KNOWN if getattr(report, name) is None}
-    if report.chains is UNSET:
-        absent |= _NOT_OF_SHARDS
     if report.members is not None:
-        absent |= _IN_TABLE
+        absent |= _IN_TABLE | _NOT_OF_SHARDS
     entries = msgspec.to_builtins(report)
     return {name: value for name, value in entries.items() if name not in absent}
 
@@ -42,6 +40,18 @@ def report_path(release: Path, end_of_name: str = "report.json") -> Path:
     """Find where the report of a release stands, which is a file, or a folder of parts."""
     name = f"{release.name}.parts" if release.is_dir() else release.stem
     return release.parent / f"{name}.{end_of_name}"
+
+
+def new_report_path(release: Path, text: str = "") -> Path:
+    """Find where a report goes; refuse to replace that of a release in another format.
+
+    A report with the ``text`` that is about to be written may stand there already.
+    """
+    report = report_path(release)
+    if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
+        for other_format in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
+            raise BadInput(f"{report} belongs to {other_format}: give {release} another name")
+    return report
 
 
 def datasheet_path(release: Path) -> Path:

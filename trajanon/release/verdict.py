@@ -235,8 +235,7 @@ def _drives_followed(report: Report) -> Iterator[Finding]:
     if report.chains and report.chains.share_below > DRIVES:
         yield _drives(report, report.chains, "drives_below_k")
 
-    # Shards have counted nothing: a drive may have windows in several of them. Where drives were
-    # counted, and none is on several lines, the report has None.
+    # In shards nothing is counted: a drive may have windows in several of them.
     one_each = report.source.per_recording == 1
     if report.unit != "trip" and report.chains is UNSET and not one_each:
         yield Finding("drives_not_checked", {"k": report.k}, _one_window_each(report))

@@ -33,9 +33,9 @@ from trajanon.files.trajectory_files import (
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.plan import Plan, Surroundings
-from trajanon.release.release import DistinctLines, new_report_path
+from trajanon.release.release import DistinctLines
 from trajanon.release.report import InLedger, Suppressed
-from trajanon.release.report_files import is_release, json_ready, json_report
+from trajanon.release.report_files import is_release, json_ready, json_report, new_report_path
 from trajanon.trajectories.trajectories import Trajectories
 
 LedgerPath = str | os.PathLike[str] | None

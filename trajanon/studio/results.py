@@ -94,7 +94,7 @@ def sentences_of_extraction(extraction: Mapping[str, Any]) -> list[str]:
     lasts = f" in {span(seconds)}" if (seconds := counts["seconds of track"]) else ""
     became = number_of(counts["trajectories"], unit)
 
-    people = counts["subjects read"] - Provenance.read(extraction).source.unnamed.subjects
+    people = people_named(extraction)
     named = number_of(people, "person is named", "people are named")
     return [
         f"{points} of {recordings}: {length}{lasts}. They become {became}.",
@@ -102,6 +102,12 @@ def sentences_of_extraction(extraction: Mapping[str, Any]) -> list[str]:
         *map(in_words_of_the_page, people_sentences(extraction)),
         recordings_sentence(extraction),
     ]
+
+
+def people_named(extraction: Mapping[str, Any]) -> int:
+    """Count the people who have a name."""
+    unnamed = Provenance.read(extraction).source.unnamed.subjects
+    return int(extraction["counts"].get("subjects read", 0)) - unnamed
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -16,9 +16,14 @@ from trajanon.trajectories.subjects import (
     NAMELESS_COUNT_AS,
     NAMES_MERGED,
     PERHAPS_TRIPS,
+    Identities,
     Merged,
     Nameless,
 )
+
+NAMELESS_SUBJECT = "nameless_subject"
+"""Under this name a provenance has the number of the one subject of all recordings without a name,
+if they count as one."""
 
 
 class PossiblePersons(Struct, frozen=True):
@@ -66,6 +71,7 @@ class Provenance:
     trips_of_day: int  # at most; 0 of what is no day
     attribution: str | None  # the line that must be shown with the data
     times: str | None  # of a release: what its times count from
+    nameless_subject: int | None  # number of the one subject of all recordings without a name
     merged: Merged
     source: Source
 
@@ -78,11 +84,13 @@ class Provenance:
         unit: UnitName = "trip" if account.get("trips") is True else "trajectory"
         counts = counts_in(account.get("counts"))
         merged = Merged(counts.get(NAMES_MERGED, 0), counts.get(COPIES_MERGED, 0))
+        nameless_subject = account.get(NAMELESS_SUBJECT)
         return cls(
             unit="day" if trips_of_day else unit,
             trips_of_day=trips_of_day,
             attribution=_text_in(account.get("attribution")),
             times=_text_in(account.get("times")),
+            nameless_subject=nameless_subject if _is_count(nameless_subject) else None,
             merged=merged,
             source=_source_in(account, counts),
         )
@@ -128,6 +136,14 @@ def with_counts(account: Mapping[str, object], added: Mapping[str, int]) -> Mapp
     counts_before = counts_in(entry)
     sums = {name: n + counts_before.get(name, 0) for name, n in added.items() if n}
     return {**account, "counts": {**before, **sums}} if sums else account
+
+
+def with_identities(account: Mapping[str, object], found: Identities) -> Mapping[str, object]:
+    """Add to a provenance what was found of subjects when they were numbered."""
+    others = {name: value for name, value in account.items() if name != NAMELESS_SUBJECT}
+    if found.nameless_subject is not None:
+        others[NAMELESS_SUBJECT] = found.nameless_subject
+    return with_counts(others, found.counts)
 
 
 def _is_count(value: object) -> TypeGuard[int]:

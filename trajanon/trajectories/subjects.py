@@ -129,6 +129,7 @@ class Identities(NamedTuple):
     trace: Ints | None
     nameless: Nameless = Nameless()
     merged: Merged = Merged()
+    nameless_subject: int | None = None  # that of all traces without a name; None if there is none
 
     @property
     def counts(self) -> dict[str, int]:
@@ -137,11 +138,16 @@ class Identities(NamedTuple):
 
 
 def identities(
-    subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
+    subject: ArrayLike | None,
+    trace: ArrayLike | None,
+    *,
+    exact: bool = False,
+    nameless: int | None = None,
 ) -> Identities:
     """Number subjects and traces; a row without a name is of the first subject its trace names.
 
     All traces without a name are one subject's, or each is its own if none has a name.
+    ``nameless`` is the value of ``subject`` for these, where they were numbered before.
     """
     trace_number = (
         None if trace is None else numbered(trace, exact=True, missing_differ=True).number
@@ -151,20 +157,30 @@ def identities(
         return Identities(trace_number, trace_number, Nameless(recordings, recordings))
     number, missing, merged = numbered(subject, exact=exact)
     if not missing.any():
-        return Identities(number, trace_number, merged=merged)
+        is_nameless = np.isin(column_of(subject), [] if nameless is None else [nameless])
+        nameless_subject = _number_at(is_nameless, number)
+        return Identities(number, trace_number, merged=merged, nameless_subject=nameless_subject)
 
     trace_of_row = np.arange(len(number)) if trace_number is None else trace_number
     named_rows = np.flatnonzero(~missing)[::-1]  # of several assignments the last one stays
     subject_of_trace = np.full(int(trace_of_row.max()) + 1, -1)
     subject_of_trace[trace_of_row[named_rows]] = number[named_rows]
     is_nameless = subject_of_trace[trace_of_row] < 0
-    nameless = len(np.unique(trace_of_row[is_nameless]))
+    traces = len(np.unique(trace_of_row[is_nameless]))
     if not len(named_rows):  # nobody has a name: each trace is a subject
-        return Identities(
-            renumbered(trace_of_row), trace_number, Nameless(nameless, nameless), merged
-        )
+        return Identities(renumbered(trace_of_row), trace_number, Nameless(traces, traces), merged)
 
     # A row without a name is of the subject of its trace. All traces without any are one's.
-    number = np.where(missing & ~is_nameless, subject_of_trace[trace_of_row], number)
-    subjects = min(nameless, 1)
-    return Identities(renumbered(number), trace_number, Nameless(nameless, subjects), merged)
+    number = renumbered(np.where(missing & ~is_nameless, subject_of_trace[trace_of_row], number))
+    return Identities(
+        number,
+        trace_number,
+        Nameless(traces, min(traces, 1)),
+        merged,
+        nameless_subject=_number_at(is_nameless, number),
+    )
+
+
+def _number_at(is_there: Bools, numbers: Ints) -> int | None:
+    """Return the number in the first row that is marked; None if none is."""
+    return int(numbers[np.argmax(is_there)]) if np.any(is_there) else None

@@ -9,7 +9,7 @@ import numpy as np
 from trajanon.common.arrays import Bools, Column, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.common.number_text import UNITS, Displayed, UnitName, number_of
-from trajanon.trajectories.provenance import Provenance, with_counts
+from trajanon.trajectories.provenance import Provenance, with_identities
 from trajanon.trajectories.subjects import column_of, identities, merged_sentences, numbered
 from trajanon.trajectories.tracks import (
     STEPS,
@@ -128,7 +128,7 @@ class TrajectoryRows(Displayed):
             for sentence in merged_sentences(people.merged, way_out):
                 warn(MergedWarning(sentence, "names"))
             object.__setattr__(self, "subject", people.subject)
-            object.__setattr__(self, "provenance", with_counts(self.provenance, people.counts))
+            object.__setattr__(self, "provenance", with_identities(self.provenance, people))
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         """Refuse tracks that do not hold the trajectories, each on ground of its own."""
@@ -186,6 +186,12 @@ class TrajectoryRows(Displayed):
     def origin(self) -> Provenance:
         """Return what is known of how they came about."""
         return Provenance.read(self.provenance)
+
+    @property
+    def nameless(self) -> Bools | None:
+        """Mark the trajectories of recordings without a name, if they count as one person, (n,)."""
+        number = self.origin.nameless_subject
+        return None if self.subject is None or number is None else self.subject == number
 
     @property
     def attribution(self) -> str | None:

@@ -13,7 +13,7 @@ from trajanon.extract import traces
 from trajanon.extract.sources import google_timeline, json_and_geojson
 from trajanon.extract.sources.csv_and_parquet import UNREAD
 from trajanon.extract.sources.formats_recognised import format_of
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 
 
 def e7(lat: float, lon: float) -> tuple[int, int]:
@@ -200,7 +200,7 @@ def test_ids_and_people_of_json_are_told_as_in_tables(tmp_path: Path) -> None:
     found = list(json_and_geojson.read(path, how.of_file(path, "label")))
     assert names(found) == [("0", "a"), ("1", "a")]
     assert [fixes(one) for one in found] == [TIMED[:2], TIMED[2:]]
-    assert how.counts == {UNREAD: 2}
+    assert how.counts == {UNREAD: 2, TABLE_CUT_OFF: 1}
     assert uses(how) == [
         "Columns: lat=lat, lon=lon, id=trip_id, subject=who, time=time; not used: speed."
     ]

@@ -94,3 +94,17 @@ def test_the_ways_of_many_trips_with_a_start_are_all_read(tmp_path: Path) -> Non
     trips = [{"lat": 41.0, "lon": -2.0, "way": ROUTE * 20} for _ in range(150)]
     (found,) = traces(write(tmp_path / "x.json", {"rides": trips}))
     assert len(found) == 150 * 20 * len(ROUTE)
+
+
+@pytest.mark.parametrize(("cut", "cut_off"), [(0, False), (1, False), (20, True)])
+def test_of_a_log_that_is_cut_off_the_last_recording_may_go_on(
+    tmp_path: Path, cut: int, cut_off: bool
+) -> None:
+    rows = [
+        {"id": who, "latitude": lat, "longitude": lon, "time": iso(time)}
+        for who in ("a", "b")
+        for lat, lon, time in WAY
+    ]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    found = traces(write(tmp_path / "x.json", text[: len(text) - cut]))
+    assert [trace.cut_off for trace in found] == [False, cut_off]

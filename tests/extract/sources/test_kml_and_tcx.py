@@ -162,6 +162,16 @@ def test_of_a_kml_that_is_cut_off_the_whole_points_are_used(
         next(reading)
 
 
+def test_by_track_the_last_one_of_a_kml_that_is_cut_off_may_go_on(tmp_path: Path) -> None:
+    content = kml_file(placemark(track(TIMED)), placemark(track(TIMED)))
+    path = write(tmp_path / "x.kml", content[: content.rindex("41.1") + 2])
+    reading = kml_and_tcx.read_kml(path, Reading(columns={"subject": "track"}).of_file(path))
+    found = [next(reading), next(reading)]
+    assert [(len(trace), trace.cut_off) for trace in found] == [(3, False), (2, True)]
+    with pytest.raises(FileProblem, match="is not well-formed XML"):
+        next(reading)
+
+
 @pytest.mark.parametrize("lost", ["<when>", "<gx:coord>"])
 def test_a_track_with_a_time_or_a_place_too_few_has_no_times(tmp_path: Path, lost: str) -> None:
     """Which one is missing is not known."""

@@ -233,7 +233,7 @@ def people_followed(
     if subjects is None:
         return None
 
-    left = people_left(published.labels, subjects, days, published.k)
+    left = people_left(published.labels, subjects, days, published.k, published.nameless)
     if nobody_is_named and not left["people"].several:
         return None
     home, work = places_found(published)

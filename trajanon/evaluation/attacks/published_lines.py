@@ -57,6 +57,7 @@ class Published:
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
     copies: Ints | None = None  # rows of each line, (g,); None: one for each original with a row
     steps: Steps | None = None  # None: no person is followed from line to line
+    nameless: Bools | None = None  # originals of recordings without a name, (n,); None: not known
 
     @cached_property
     def group_sizes(self) -> Ints:
@@ -151,6 +152,7 @@ def published(matched: Matched, report: Report) -> Published:
         labels=matched.labels,
         k=report.k,
         subjects=None if originals.subject is None else renumbered(originals.subject),
+        nameless=originals.nameless,
         unit=originals.unit,
         own_row=matched.own_row,
         steps=people_steps(originals, matched.labels),
