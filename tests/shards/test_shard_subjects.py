@@ -33,8 +33,9 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.plan import Plan
 from trajanon.shards import survey_and_cuts
 from trajanon.shards.anonymize_folders import anonymize_parts
-from trajanon.shards.parts_table import PartsTable, PlacedRows
+from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch_and_resume import scratch_for
+from trajanon.shards.survey_and_cuts import PlacedRows
 from trajanon.trajectories.provenance import NAMELESS_SUBJECT
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -41,8 +41,8 @@ from trajanon.grouping.standardised_records import standardise
 from trajanon.release import release
 from trajanon.release.report_files import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
-from trajanon.shards.parts_table import PartsTable, PlacedRows
-from trajanon.shards.survey_and_cuts import keys_of_cuts
+from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.survey_and_cuts import PlacedRows, keys_of_cuts
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -106,6 +106,20 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     for name, share in (("median", 0.5), ("p95", 0.95)):
         true = np.quantile(moved, share, method="inverted_cdf")
         assert report["displacement"][name] == pytest.approx(true, rel=0.00201, abs=1e-3)
+
+
+@pytest.mark.usefixtures("plain_means")
+def test_a_column_that_is_constant_counts_nothing_in_the_loss(tmp_path: Path) -> None:
+    """As where all trips begin at one station."""
+    points = walks(160)
+    points[:, 0] = points[0, 0]
+    source = write_folder(tmp_path / "trips", points)
+    with shards_of(60):
+        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+    records = standardise(records_of(points))
+    lost = sse(records, labels_of(out_of(tmp_path)))
+    expected = information_loss(lost, float((records**2).sum()))
+    assert report["information_loss"] == pytest.approx(expected, rel=1e-9)
 
 
 def test_one_shard_is_the_file(tmp_path: Path) -> None:

@@ -21,8 +21,7 @@ from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import check_schema
 from trajanon.release.plan import Plan
 from trajanon.shards import anonymize_folders
-from trajanon.shards.anonymize_folders import anonymize_parts
-from trajanon.shards.memory_and_shard_size import capacity_of
+from trajanon.shards.anonymize_folders import anonymize_parts, capacity_of
 from trajanon.shards.parts_table import PartsTable
 from trajanon.trajectories.trajectories import Trajectories
 

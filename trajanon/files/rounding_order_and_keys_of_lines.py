@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints, renumbered
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.trajectories.trajectories import TrajectoryRows
 
 DIGITS = 5
@@ -23,19 +23,9 @@ def in_order(lines: Floats, times: Floats | None = None) -> Ints:
 
 def out_of_order(lines: Floats, times: Floats | None = None) -> int:
     """Count the lines that stand behind one that `in_order` puts after them."""
-    return int(_begin_with_less(np.diff(numbers_of(lines, times), axis=0)).sum())
-
-
-def come_before(lines: Floats, times: Floats | None, line: Floats) -> Bools:
-    """Mark the lines, (n, m, 2), that `in_order` puts before one, which is given as numbers."""
-    return _begin_with_less(numbers_of(lines, times) - line)
-
-
-def _begin_with_less(differences: Floats) -> Bools:
-    """Mark the rows whose first number that is not 0 is less than 0."""
+    differences = np.diff(numbers_of(lines, times), axis=0)
     first_different = (differences != 0.0).argmax(axis=1)  # 0 if there is none
-    is_less: Bools = differences[np.arange(len(differences)), first_different] < 0.0
-    return is_less
+    return int((differences[np.arange(len(differences)), first_different] < 0.0).sum())
 
 
 def numbers_of(lines: Floats, times: Floats | None) -> Floats:

@@ -94,7 +94,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     ordered_times = None if times is None else times[order]
     return DistinctLines(
         lines=LinesWithCopies(lines[order], ordered_times, copies[order]),
-        words=released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
+        words=released_words(plan, report.attribution, counts_people=report.knows_people),
         report=report,
     )
 

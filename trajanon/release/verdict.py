@@ -229,6 +229,15 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
     elif persons is None:
         yield Finding("people_not_checked", numbers)
 
+    # What lines of several releases leave together is not counted.
+    before = None if report.ledger is None else report.ledger.people_before
+    if report.knows_people and before and report.people and before > PEOPLE * report.people:
+        share = Share(before / report.people, report.people)
+        each_once = _remedy(report, "one_line_each", one_line_each=True)
+        yield Finding(
+            "people_in_series", {**numbers, "share": share, "unit": report.unit}, each_once
+        )
+
 
 def _drives_followed(report: Report) -> Iterator[Finding]:
     """Find whether many drives leave few people, or whether that was not counted."""

@@ -1,5 +1,6 @@
 """Anonymise a folder of parts, at once or in shards."""
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -23,13 +24,13 @@ from trajanon.common.search_and_release_options import (
 )
 from trajanon.files.parquet_parts import parquet_of, part_states, refusing_changes
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
+from trajanon.grouping.neighbours import neighbour_count
 from trajanon.release.ledger import Ledger
 from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.release.plan import Plan
 from trajanon.release.report import Report
 from trajanon.release.report_files import MEMBERS, json_ready, json_report
 from trajanon.shards.anonymize_one_file import LedgerPath, check_ledger, recorded, release_of_source
-from trajanon.shards.memory_and_shard_size import capacity_of, shards_for
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_parts
 from trajanon.shards.scratch_and_resume import scratch_bytes, scratch_for, scratch_roots
@@ -37,6 +38,12 @@ from trajanon.shards.sharded_run import Drafts, release_in_shards
 
 if TYPE_CHECKING:
     from distributed import Client
+
+PROGRAM_BYTES = 600e6
+"""Bytes that the program and its libraries take before they read anything."""
+
+LEAST_CAPACITY = 10_000
+"""Records that must fit: many groups of smaller shards would lie at a border."""
 
 _NEED_ALL_ROWS = ("as_published", "one_line_each", "days")
 
@@ -164,6 +171,27 @@ def anonymize_parts(
         report_json = json_ready(structs.replace(report, run=run))
         drafts.report.write_text(json_report(report_json), encoding="utf-8")
     return report_json
+
+
+def shards_for(n: int, capacity: int) -> int:
+    """Count the shards, rounded up: 10 % more than would just fit, as sizes differ by some 5 %."""
+    return 1 if n <= capacity else -(-n * 11 // (capacity * 10))
+
+
+def capacity_of(table: PartsTable, memory: float) -> int:
+    """Count the records that fit into memory while they are searched."""
+    # 3.25 copies of a record: as read, standardised, and in the order of a path. 16 bytes for each
+    # neighbour and its distance, and 300 for labels and the like. Measured, and rounded up.
+    bytes_per_record = 3.25 * table.file.bytes_per_row + 16 * neighbour_count(table.k) + 300
+    capacity = int((memory - PROGRAM_BYTES) / bytes_per_record)
+    if capacity < LEAST_CAPACITY:
+        least = PROGRAM_BYTES + LEAST_CAPACITY * bytes_per_record
+        raise BadInput(
+            f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
+            f"{PROGRAM_BYTES / 1e9:g}GB, and each million of these records some "
+            f"{bytes_per_record / 1e3:.0f}GB; give it {math.ceil(least / 1e8) / 10:g}GB at least"
+        )
+    return capacity
 
 
 def _release_at_once(

@@ -5,50 +5,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from trajanon.common.arrays import Hashes, Ints
+from trajanon.common.arrays import Column, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.object_stores import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
-from trajanon.shards.people_of_rows import (
-    PeopleOfRows,
-    people_of_names,
-    people_of_recordings,
-    people_of_rows,
-)
+from trajanon.shards.people_of_rows import PeopleOfRows, people_of_names, people_of_recordings
 from trajanon.shards.scratch_and_resume import Scratch, read_bucket
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import Trajectories
-
-
-class PlacedRows(NamedTuple):
-    """Where rows begin, and where they are on the curve: those of a run where its first row is."""
-
-    start: NDArray[np.float32]  # latitude and longitude in degrees, (n, 2)
-    key: Ints  # place on the Hilbert curve, (n,); equal only for rows of one run
-    person: Hashes  # of the person, (n,)
-
-
-class SharedRuns(NamedTuple):
-    """Runs with rows in several parts, and the key of the first row of each."""
-
-    run: Ints  # numbers of these runs, rising, (s,)
-    key: Ints  # on the Hilbert curve, (s,)
-
-    def with_runs_together(self, rows: PlacedRows, run: Ints) -> PlacedRows:
-        """Set the keys of all rows of such a run to its first row's; ``run`` has each row's run."""
-        is_shared = np.isin(run, self.run)
-        key = rows.key.copy()
-        key[is_shared] = self.key[np.searchsorted(self.run, run[is_shared])]
-        return rows._replace(key=key)
-
 
 _NOWHERE = Scratch(Path(os.devnull))  # in which no task can write
 
@@ -64,9 +35,7 @@ class PartsTable:
     scratch: Scratch = _NOWHERE
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)
-    is_named_by_trace: bool = False  # whether scratch has the persons of rows without a name
     cuts: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # keys of shards, rising
-    shared_runs: SharedRuns | None = None
     runs_are_ranges: bool = True  # whether the rows of each run are side by side
 
     @property
@@ -141,25 +110,27 @@ class PartsTable:
         if subject is None:
             return self.recordings(rows)
         people = people_of_names(subject, exact=self.subjects_exact)
-        return self._named_by_trace(rows, people) if self.is_named_by_trace else people
+        if not people.missing.any():
+            return people
+        trace = self.recordings(rows).person
+        of_trace = self.shared("persons", rows, trace, people.person)
+        return people._replace(person=np.where(people.missing, of_trace, people.person))
 
     def recordings(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the recording of each row of a part or range; without traces, it is its own."""
         trace = geoparquet.written_column(rows.where, rows, "trace")
-        if trace is None:
-            return people_of_rows(rows.row_numbers)
         return people_of_recordings(trace, rows.row_numbers)
 
-    def _named_by_trace(self, rows: ParquetParts, people: PeopleOfRows) -> PeopleOfRows:
-        """Set the person of rows without a name to the one that is named by their trace."""
-        person = people.person.copy()
+    def shared(self, kind: str, rows: ParquetParts, owner: Column, values: Column) -> Column:
+        """Replace values of rows by those that their owners have in other parts, where known.
+
+        ``owner`` is the trace or the run of each row, (n,).
+        """
         for part in rows.parts:
-            owned = read_bucket(self.scratch.bucket("owners", part.first_row))
-            if owned is not None:
-                place = owned["row"].to_numpy() - rows.first_row
-                is_inside = (place >= 0) & (place < rows.n)
-                person[place[is_inside]] = owned["person"].to_numpy()[is_inside]
-        return people._replace(person=person)
+            known = read_bucket(self.scratch.bucket(kind, part.first_row))
+            if known is not None:
+                values = replaced(values, owner, known.to_pandas())
+        return values
 
     def runs(self, part: ParquetParts) -> Ints | None:
         """Read which run each row is of, (n,); None if no row lies on a track."""
@@ -170,3 +141,13 @@ class PartsTable:
             return track_rows.whole_numbers("run", column)
         except BadInput as error:
             raise BadInput(f"{part.where}: {error}") from None
+
+
+def replaced(values: Column, owner: Column, known: pd.DataFrame) -> Column:
+    """Replace the values of rows whose ``owner``, (n,), is known, by that owner's value."""
+    first = known.drop_duplicates("owner")
+    place = pd.Index(first["owner"]).get_indexer(owner)
+    is_known = place >= 0
+    values = values.copy()
+    values[is_known] = first["value"].to_numpy()[place[is_known]]
+    return values

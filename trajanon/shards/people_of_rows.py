@@ -1,12 +1,11 @@
 """The person of each row, found part by part, as one hash in all parts."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Hashes, Ints
+from trajanon.common.arrays import Bools, Column, Hashes, Ints
 from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.subjects import column_of
 
@@ -19,7 +18,7 @@ class PeopleOfRows(NamedTuple):
     missing: Bools  # whether a row has no name, (n,)
 
 
-def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
+def people_of_names(values: Column, *, exact: bool) -> PeopleOfRows:
     """Hash the names of persons, as `subjects.numbered` tells them apart."""
     column = column_of(values)
     are_numbers = column.dtype.kind in "iuf"
@@ -38,24 +37,16 @@ def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
     return PeopleOfRows(person[number_of_row], name[number_of_row], ~has_name[number_of_row])
 
 
-def people_of_recordings(trace: NDArray[Any], row: Ints) -> PeopleOfRows:
+def people_of_recordings(trace: Column | None, row: Ints) -> PeopleOfRows:
     """Hash what rows were cut from: rows of one recording have one hash.
 
     A row without a trace is a recording of its own. ``row`` are the numbers of rows in the table.
     """
-    named = people_of_names(trace, exact=True)  # these are no names of persons
-    person = np.where(named.missing, _hashes_of_numbers(row), named.person)
-    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_))
-
-
-def people_of_rows(row: Ints) -> PeopleOfRows:
-    """Hash rows by their numbers in the table: each is of another person."""
-    person = _hashes_of_numbers(row)
-    return PeopleOfRows(person, person, np.zeros(len(row), dtype=np.bool_))
-
-
-def _hashes_of_numbers(row: Ints) -> Hashes:
-    return np.asarray(pd.util.hash_array(row.astype(np.uint64)))
+    recording = np.asarray(pd.util.hash_array(row.astype(np.uint64)))
+    if trace is not None:
+        named = people_of_names(trace, exact=True)  # these are no names of persons
+        recording = np.where(named.missing, recording, named.person)
+    return PeopleOfRows(recording, recording, np.zeros(len(row), dtype=np.bool_))
 
 
 def _hashed(texts: list[str]) -> Hashes:

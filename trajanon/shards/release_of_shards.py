@@ -1,26 +1,65 @@
 """The lines of all shards -> the parts of a release, which are its files; and whose they are."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Floats
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
+from trajanon.files.arrow import lists_of
 from trajanon.files.geoparquet import write_released
-from trajanon.files.rounding_order_and_keys_of_lines import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release.release import LinesWithCopies, parts_of
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.sorted_lines import points_of, times_of
+from trajanon.shards.scratch_and_resume import Scratch, read_table, row_groups_of
 from trajanon.trajectories.release_timing import Timing
+
+LINES_IN_MEMORY = 50_000
+"""Lines of all shards together that are in memory while they are merged."""
+
+LINES_PER_BLOCK = 10_000
+"""Lines that are merged before they are written."""
+
+
+class LineOfShard(NamedTuple):
+    """A line of a shard; equal lines of several shards are merged."""
+
+    numbers: list[float]  # its points and times, in the order in which lines are compared
+    rows: list[int]  # the numbers of its originals
+    people: list[int]  # the person of each of these
+    on_roads: bool
+
+
+def lines_per_group(shards: int) -> int:
+    """Return how many lines of a shard are a row group in scratch, of which one is in memory."""
+    return max(LINES_IN_MEMORY // shards, 1)
+
+
+def lines_in_order(scratch: Scratch, shards: int) -> Iterator[LineOfShard]:
+    """Read the lines of all shards in the order of a release; equal ones are in that of shards."""
+    lines_of_shards = [_lines_of(scratch.lines(shard)) for shard in range(shards)]
+    return merge(*lines_of_shards, key=attrgetter("numbers"))
+
+
+def _lines_of(path: Path) -> Iterator[LineOfShard]:
+    """Read the lines of a shard, some at a time."""
+    for group in range(row_groups_of(path)):
+        lines = read_table(path, [group])
+        numbers = lists_of(lines["numbers"], "numbers")[0].reshape(len(lines), -1)
+        others = [lines[name].to_pylist() for name in ("rows", "people", "on_roads")]
+        for line_numbers, *of_line in zip(numbers, *others, strict=True):
+            yield LineOfShard(line_numbers.tolist(), *of_line)
 
 
 @dataclass
@@ -44,35 +83,32 @@ class LineMerger:
         hours = [hour for hour, lines in self.hours.items() for _ in range(min(lines, 2))]
         return np.array(hours).reshape(-1, 1)
 
-    def merge_and_count(self, lines: Any) -> LinesWithCopies:
-        """Sort a block of lines, merge equal ones, and count them and their rows.
+    def merged(self, lines: Iterable[LineOfShard]) -> Iterator[LinesWithCopies]:
+        """Merge equal lines, which follow one another; yield blocks of lines that all differ."""
+        equal_lines = groupby(lines, attrgetter("numbers"))
+        different = ((numbers, self._copies_of(equal)) for numbers, equal in equal_lines)
+        while block := [*islice(different, LINES_PER_BLOCK)]:
+            numbers, copies = map(np.array, zip(*block, strict=True))
+            places = numbers
+            times = None
+            if self.timing is not None:  # each point has a latitude, a longitude and a time
+                places, times = np.split(numbers, [numbers.shape[1] // 3 * 2], axis=1)
+                self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
+            yield LinesWithCopies(places.reshape(len(block), -1, 2), times, copies)
 
-        Columns: ``line``; ``key``, equal for equal lines; ``rows``, the numbers of its originals;
-        ``people``, their persons; perhaps ``times``, and ``on_roads``.
-        """
-        lines = lines.take(pa.array(in_order(points_of(lines), times_of(lines))))
-        line_key = lines["key"].to_numpy()
-        is_new_line = np.append(True, line_key[1:] != line_key[:-1])
+    def _copies_of(self, equal_lines: Iterable[LineOfShard]) -> int:
+        """Count the rows of a line: a person who is on it in several shards has one."""
+        people = set[int]()
+        for line in equal_lines:
+            for row, person in zip(line.rows, line.people, strict=True):
+                if person in people:
+                    self.rows_already_on_line.append(row)
+                people.add(person)
 
-        # A person who is on one line in two shards gets one row.
-        rows_of_line = lines["rows"].combine_chunks().value_lengths().to_numpy()
-        line_of_row = np.repeat(np.cumsum(is_new_line) - 1, rows_of_line)
-        person = lines["people"].combine_chunks().flatten().to_numpy()
-        pairs = pd.DataFrame({"line": line_of_row, "person": person})
-        is_repeated = pairs.duplicated().to_numpy()
-        rows = lines["rows"].combine_chunks().flatten().to_numpy()
-        self.rows_already_on_line += rows[is_repeated].tolist()
-
-        different = lines.filter(is_new_line)
-        copies = np.bincount(line_of_row[~is_repeated])
-        times = times_of(different)
-        self.lines += len(different)
-        self.rows += int(copies.sum())
-        if "on_roads" in different.column_names:
-            self.on_roads += int(different["on_roads"].to_numpy().sum())
-        if times is not None and self.timing is not None:
-            self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
-        return LinesWithCopies(points_of(different), times, copies)
+        self.lines += 1
+        self.rows += len(people)
+        self.on_roads += line.on_roads
+        return len(people)
 
 
 def write_parts(
@@ -91,19 +127,15 @@ def write_parts(
 
 def write_members(table: PartsTable, rows_already_on_line: Sequence[int], path: Path) -> None:
     """Write the table beside the report: the line of each original, in the order of the parts."""
-    writer = None
-    try:
+    with ExitStack() as closing:
+        writer: Any = None
         for bucket in table.scratch.buckets("members"):
-            rows = bucket.sort_by("row")
-            is_repeated = np.isin(rows["row"].to_numpy(), rows_already_on_line)
-            has_row = rows["own_row"].to_numpy() & ~is_repeated
-            column_number = rows.column_names.index("own_row")
-            rows = rows.set_column(column_number, "own_row", pa.array(has_row)).drop_columns("row")
+            rows = bucket.to_pandas().sort_values("row")
+            rows["own_row"] &= ~rows.pop("row").isin(rows_already_on_line)
+            members = pa.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata()
             if writer is None:
                 writer = pq.ParquetWriter(
-                    path, rows.schema, compression="zstd", write_page_checksum=True
+                    path, members.schema, compression="zstd", write_page_checksum=True
                 )
-            writer.write_table(rows)
-    finally:
-        if writer is not None:
-            writer.close()
+                closing.enter_context(writer)
+            writer.write_table(members)

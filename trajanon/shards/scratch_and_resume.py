@@ -309,3 +309,10 @@ def read_table(path: Path, row_groups: Sequence[int] | None = None) -> Any:
     with arrow.parquet(path) as file:
         numbers = range(file.num_row_groups) if row_groups is None else row_groups
         return file.read_row_groups([*numbers], use_threads=False)
+
+
+def row_groups_of(path: Path) -> int:
+    """Count the row groups of what `write_table` wrote."""
+    with arrow.parquet(path) as file:
+        groups: int = file.num_row_groups
+        return groups

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -10,13 +10,13 @@ import pyarrow as pa
 from msgspec import Struct
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Floats, Ints, renumbered
+from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.parquet_parts import parquet_of
-from trajanon.files.rounding_order_and_keys_of_lines import line_keys
+from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys, numbers_of
 from trajanon.files.trajectory_files import check_schema, points_of_lines, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
@@ -26,14 +26,14 @@ from trajanon.release.perturbed_places_and_times import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.release_of_shards import lines_per_group
 from trajanon.shards.scratch_and_resume import (
     buckets_of_numbers,
     buckets_of_rows,
     read_table,
     write_table,
 )
-from trajanon.shards.sorted_lines import write_sorted
-from trajanon.shards.survey_and_cuts import placed_rows_of
+from trajanon.shards.survey_and_cuts import keys_of_rows
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -67,7 +67,6 @@ class GroupsFound(Struct):
 class ShardFigures(NamedTuple):
     """What the driver needs of a shard's lines."""
 
-    groups: int
     released: int  # rows in a group
     least_people: int  # in the smallest group; where nothing is known of people, rows
     points: int  # of a line
@@ -75,7 +74,6 @@ class ShardFigures(NamedTuple):
     on_roads: int  # lines
     squares: float  # the loss, in columns whose spread is 1 in the whole table
     histograms: dict[str, Histogram]  # errors, in metres or seconds
-    first_lines: Floats  # of each row group in the file of its lines
 
 
 def write_part(table: PartsTable, number: int) -> Ints:
@@ -85,8 +83,8 @@ def write_part(table: PartsTable, number: int) -> Ints:
         geometries = columns[table.columns_to_copy[0]]
         points = points_of_lines(part.where, geometries.chunks, part.n)
         person = table.people(part).person
-        rows, _ = placed_rows_of(table, part, points, person)
-    shard = np.searchsorted(table.cuts, rows.key, side="right")
+        key = keys_of_rows(table, part, points, table.runs(part))
+    shard = np.searchsorted(table.cuts, key, side="right")
 
     columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
     columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
@@ -182,7 +180,7 @@ def write_lines(
 
     partition = measured(released.records, label_of_row[~left_out], "shard", since)
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
-    first_lines = _write_lines(table, shard, first_group, rows, groups)
+    _write_lines(table, shard, first_group, rows, groups)
 
     # The columns have a spread of 1 in the whole table, and not in this shard.
     records = groups.trajectories.records
@@ -195,7 +193,6 @@ def write_lines(
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
     return ShardFigures(
-        groups=len(groups.released_lines),
         released=len(labels),
         least_people=int(subjects_per_group(labels, people).min()),
         points=groups.released_lines.shape[1],
@@ -203,17 +200,13 @@ def write_lines(
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
         squares=squares,
         histograms={name: Histogram.of(errors) for name, errors in errors_of(groups)},
-        first_lines=first_lines,
     )
 
 
 def _write_lines(
     table: PartsTable, shard: int, first_group: int, rows: ShardRows, groups: TrajectoryGroups
-) -> Floats:
-    """Write the different lines of a shard in the order of a release, and the line of each row.
-
-    Return the first line of each row group, (g, p), as `numbers_of` has it.
-    """
+) -> None:
+    """Write the different lines of a shard in the order of a release, and the line of each row."""
     times = groups.released_times
     keys = line_keys(groups.released_lines, times)
     line_of_group = renumbered(keys)
@@ -229,18 +222,17 @@ def _write_lines(
     by_line = np.argsort(line_of_released[has_row], kind="stable")
     with_row = released[has_row][by_line]
     size = np.bincount(line_of_released[has_row])
-    line_columns: dict[str, Any] = {
-        "line": column_of_rows(groups.released_lines[group_of_line]),
-        "key": keys[group_of_line],
-        "shard": np.full(len(group_of_line), shard),
+    lines = groups.released_lines[group_of_line]
+    line_times = None if times is None else times[group_of_line]
+    on_roads = groups.on_roads
+    line_columns = {
+        "numbers": column_of_rows(numbers_of(lines, line_times)),
         "rows": column_of_lists(rows.number[with_row], size),
         "people": column_of_lists(rows.person[with_row], size),
+        "on_roads": np.zeros(len(lines), np.bool_) if on_roads is None else on_roads[group_of_line],
     }
-    if times is not None:
-        line_columns["times"] = column_of_rows(times[group_of_line])
-    if groups.on_roads is not None:
-        line_columns["on_roads"] = groups.on_roads[group_of_line]
-    first_lines = write_sorted(table.scratch, shard, pa.table(line_columns))
+    line_table = pa.table(line_columns).take(in_order(lines, line_times))
+    write_table(table.scratch.lines(shard), line_table, lines_per_group(table.shards))
 
     label_of_row = groups.labels_of_all
     is_left_out = label_of_row < 0
@@ -262,4 +254,3 @@ def _write_lines(
         person = np.unique(rows.person[released])
         bucket = buckets_of_numbers(person, table.file.n)
         table.scratch.put("people", bucket, shard, pa.table({"person": person}))
-    return first_lines

@@ -34,7 +34,7 @@ from trajanon.release.report import (
 )
 from trajanon.release.report_files import digest_of_file
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.release_of_shards import LineMerger, write_members, write_parts
+from trajanon.shards.release_of_shards import LineMerger, lines_in_order, write_members, write_parts
 from trajanon.shards.scratch_and_resume import for_request, scratch_bytes
 from trajanon.shards.shard_search import (
     GroupsFound,
@@ -43,9 +43,8 @@ from trajanon.shards.shard_search import (
     write_lines,
     write_part,
 )
-from trajanon.shards.sorted_lines import lines_in_order
-from trajanon.shards.survey_and_cuts import DoEach, surveyed
-from trajanon.trajectories.distances import Histogram
+from trajanon.shards.survey_and_cuts import CONSTANT, DoEach, surveyed
+from trajanon.trajectories.distances import Histogram, Summary
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -91,31 +90,33 @@ def release_in_shards(
         groups_found = do_each(
             "Grouping shards", partial(search_shard, table, shown), range(table.shards)
         )
-        widths_of_groups = dict[str, Histogram]()
-        found = [*_without_histograms(groups_found, widths_of_groups)]
+        found, widths_of_groups = _gathered(groups_found)
 
     # All lines are moved by one public width, which is known once all groups are.
-    widths = _public_widths(widths_of_groups)
+    medians = {name: np.array([width.median]) for name, width in widths_of_groups.items()}
+    widths = PublicWidths.of(GroupWidths(**medians))
+
     group_counts = [shard.groups for shard in found]
     first_groups = (np.cumsum(group_counts) - group_counts).tolist()
     shard_figures = do_each(
         "Writing lines", partial(write_lines, table, widths), [*enumerate(first_groups)]
     )
-    errors = dict[str, Histogram]()
-    written = [*_without_histograms(shard_figures, errors)]
+    written, errors = _gathered(shard_figures)
 
-    # The columns have a spread of 1: their squares add up to the number of coordinates.
-    coordinates = 2 * written[0].points * sum(shard.released for shard in written)
-    loss = information_loss(sum(shard.squares for shard in written), float(coordinates))
+    # A column that varies has a spread of 1: its squares add up to the number of trajectories.
+    assert table.plan.spread is not None
+    varying_columns = int((table.plan.spread != CONSTANT).sum())
+    squares = varying_columns * sum(shard.released for shard in written)
+    loss = information_loss(sum(shard.squares for shard in written), float(squares))
     searching = Stage("shards", loss, perf_counter() - since - reading.seconds)
     figures = Figures(
         loss=loss,
-        errors={name: histogram.summary for name, histogram in errors.items()},
+        errors=errors,
         mended=sum((shard.mended or Mended() for shard in found), Mended()),
         widths=widths,
         stages=(reading, searching),
     )
-    return _merged(table, figures, written, progress, drafts)
+    return _merged(table, figures, sum(group_counts), written, progress, drafts)
 
 
 def _split(
@@ -166,6 +167,7 @@ def _request_of(table: PartsTable, states: Mapping[str, str], shards: int) -> di
 def _merged(
     table: PartsTable,
     figures: Figures,
+    groups: int,
     written: Sequence[ShardFigures],
     progress: Progress,
     drafts: Drafts,
@@ -181,11 +183,11 @@ def _merged(
 
     knows_people = table.knows_people
     attribution = attribution_of(origin, sum(shard.on_roads for shard in written))
-    words = released_words(plan, attribution, counts_people=knows_people)
-    first_lines = [shard.first_lines for shard in written]
+    counts_people = knows_people and origin.source.names_people
+    words = released_words(plan, attribution, counts_people=counts_people)
     merger = LineMerger(plan.timing)
-    blocks = map(merger.merge_and_count, lines_in_order(table.scratch, first_lines))
-    write_parts(blocks, words, drafts.parts, progress)
+    lines = merger.merged(lines_in_order(table.scratch, table.shards))
+    write_parts(lines, words, drafts.parts, progress)
     write_members(table, merger.rows_already_on_line, drafts.members)
 
     people = None
@@ -196,7 +198,7 @@ def _merged(
     people_rows = merger.rows if knows_people else None
     totals = Totals(
         n=n,
-        groups=sum(shard.groups for shard in written),
+        groups=groups,
         lines=merger.lines,
         points=written[0].points,
         rows=Rows.of(plan.release.rows, n, people_rows, merger.lines),
@@ -210,16 +212,13 @@ def _merged(
     return structs.replace(report, shards=table.shards, members=digest_of_file(drafts.members))
 
 
-def _without_histograms(shards: Iterator[Shard], totals: dict[str, Histogram]) -> Iterator[Shard]:
-    """Yield what was found of shards; add up their histograms, of which all would fill memory."""
+def _gathered(shards: Iterator[Shard]) -> tuple[list[Shard], dict[str, Summary]]:
+    """List what was found of shards; sum up their histograms, of which all would fill memory."""
+    found = list[Shard]()
+    totals = dict[str, Histogram]()
     for shard in shards:
         for name, histogram in shard.histograms.items():
             totals[name] = totals[name].plus(histogram) if name in totals else histogram
         shard.histograms.clear()
-        yield shard
-
-
-def _public_widths(widths: Mapping[str, Histogram]) -> PublicWidths:
-    """Compute the public widths from the medians of all groups, right to 0.2 %."""
-    medians = {name: np.array([width.summary.median]) for name, width in widths.items()}
-    return PublicWidths.of(GroupWidths(**medians))
+        found.append(shard)
+    return found, {name: total.summary for name, total in totals.items()}

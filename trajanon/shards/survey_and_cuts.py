@@ -1,11 +1,12 @@
 """The first reading of all parts: how coordinates are spread, where rows lie, whose they are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -16,7 +17,7 @@ from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import warn_of_merged
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import PartsTable, PlacedRows, SharedRuns
+from trajanon.shards.parts_table import PartsTable, replaced
 from trajanon.shards.scratch_and_resume import buckets_of_numbers
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
@@ -30,8 +31,19 @@ SAMPLE_OF_SHARD = 4_000
 
 _CONSTANT_DEGREES = 1e-9  # what differs by less is constant
 
+CONSTANT = 1.0
+"""The spread of a coordinate that is constant: it counts nothing in the loss."""
+
 DoEach = Callable[[str, Callable[[int], Any], Sequence[int]], Any]
 """Does a task with each item, and yields the results, as `each_done`."""
+
+
+class PlacedRows(NamedTuple):
+    """Where rows begin, and where they are on the curve: those of a run where its first row is."""
+
+    start: NDArray[np.float32]  # latitude and longitude in degrees, (n, 2)
+    key: Ints  # place on the Hilbert curve, (n,); equal only for rows of one run
+    person: Hashes  # of the person, (n,)
 
 
 class PartSurvey(NamedTuple):
@@ -45,25 +57,18 @@ class PartSurvey(NamedTuple):
     nameless: int  # rows without a name
 
 
-def placed_rows_of(
-    table: PartsTable, part: ParquetParts, points: Floats, person: Hashes
-) -> tuple[PlacedRows, Ints | None]:
-    """Return the place of each row of a part, all rows of a run at its first; and their runs."""
+def keys_of_rows(table: PartsTable, part: ParquetParts, points: Floats, run: Ints | None) -> Ints:
+    """Return the place of each row of a part on the curve, (n,); that of its run's first row."""
     # In parts that are in order, the number of a row is its place. In others it is that of its
     # middle point on the curve.
     key = part.row_numbers
     if not table.file.in_order:
         key = keys_on_curve(points[:, points.shape[1] // 2], part.row_numbers)
-    rows = PlacedRows(points[:, 0].astype(np.float32), key, person)
-    run = table.runs(part)
     if run is None:
-        return rows, None
+        return key
 
     _, first, place_of_run = np.unique(run, return_index=True, return_inverse=True)
-    rows = rows._replace(key=key[first][place_of_run])
-    if table.shared_runs is not None:  # known only when rows are written
-        rows = table.shared_runs.with_runs_together(rows, run)
-    return rows, run
+    return table.shared("keys", part, run, key[first][place_of_run])
 
 
 def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
@@ -74,7 +79,8 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     with table.file.part(number) as part:
         trajectories = table.read(part)
         people = table.people(part)
-        rows, run = placed_rows_of(table, part, trajectories.points, people.person)
+        run = table.runs(part)
+        key = keys_of_rows(table, part, trajectories.points, run)
 
     if table.knows_people:
         # Name and person are mostly equal: stored as a difference they are mostly 0, which packs.
@@ -89,10 +95,10 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
         runs, first, count = np.unique(run, return_index=True, return_counts=True)
         # np.unique finds first rows, so the last ones are found in the reverse order.
         last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]
-        columns = {"run": runs, "key": rows.key[first], "rows": count}
+        columns = {"owner": runs, "part": part.first_row, "value": key[first], "rows": count}
         columns |= {"first": part.first_row + first, "last": part.first_row + last}
         bucket = buckets_of_numbers(runs, table.file.n)
-        table.scratch.put("runs", bucket, number, pa.table(columns))
+        table.scratch.put("runs", bucket, number, pa.Table.from_pandas(pd.DataFrame(columns)))
 
     sampled = part.row_numbers % step == 0
     ends = None
@@ -106,7 +112,11 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     return PartSurvey(
         mean=mean,
         squares=((records - mean) ** 2).sum(axis=0),
-        sample=PlacedRows(*(column[sampled] for column in rows)),
+        sample=PlacedRows(
+            start=trajectories.points[sampled, 0].astype(np.float32),
+            key=key[sampled],
+            person=people.person[sampled],
+        ),
         sample_run=None if run is None else run[sampled],
         ends=ends,
         nameless=int(people.missing.sum()),
@@ -133,9 +143,8 @@ def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
 
     runs = [part.sample_run for part in surveys if part.sample_run is not None]
     if runs:
-        shared_runs, runs_are_ranges = _shared_runs(table)
-        sample = shared_runs.with_runs_together(sample, np.concatenate(runs))
-        table = replace(table, shared_runs=shared_runs, runs_are_ranges=runs_are_ranges)
+        sample, runs_are_ranges = _with_runs_together(table, sample, np.concatenate(runs))
+        table = replace(table, runs_are_ranges=runs_are_ranges)
 
     plan = _plan_of_survey(table, surveys, sample)
     return replace(table, plan=plan, cuts=keys_of_cuts(sample, table.k, shards))
@@ -153,7 +162,7 @@ def _with_people(
     if "subject" not in table.file.schema_arrow.names:  # each recording counts as a person
         nameless = Nameless(people, people)
     elif any(part.nameless for part in surveys):
-        table, sample, nameless = _named_by_trace(table, sample, step, do_each, known=people > 0)
+        sample, nameless = _named_by_trace(table, sample, step, do_each, known=people > 0)
         people += nameless.subjects
     else:
         nameless = Nameless()
@@ -163,74 +172,82 @@ def _with_people(
     return replace(table, provenance=with_counts(table.provenance, counts)), sample, people
 
 
-def read_traces(table: PartsTable, number: int) -> None:
-    """Write the rows of a part without a name, and the first with one of each trace, by trace."""
+def read_traces(table: PartsTable, step: int, number: int) -> Hashes:
+    """Write the traces of a part, with the first person that each names; with 0 where one lacks.
+
+    Return the traces of the rows in the sample.
+    """
     with table.file.part(number) as part:
-        row = part.row_numbers
-        people = table.people(part)
+        person = table.people(part).person
         trace = table.recordings(part).person
 
-    named = np.flatnonzero(~people.missing)
-    first_named = named[np.unique(trace[named], return_index=True)[1]]
-    kept = np.append(np.flatnonzero(people.missing), first_named)
-    rows = pa.table({"trace": trace, "row": row, "person": people.person}).take(pa.array(kept))
-    table.scratch.put("traces", buckets_of_numbers(trace[kept], table.file.n), number, rows)
+    # A trace may have rows with a name and rows without one.
+    columns = {"owner": trace, "part": part.first_row, "value": person, "is_named": person != 0}
+    traces = pd.DataFrame(columns).drop_duplicates(["owner", "is_named"])
+    bucket = buckets_of_numbers(traces["owner"].to_numpy(), table.file.n)
+    table.scratch.put("traces", bucket, number, pa.Table.from_pandas(traces, preserve_index=False))
+    sampled: Hashes = trace[part.row_numbers % step == 0]
+    return sampled
 
 
 def _named_by_trace(
     table: PartsTable, sample: PlacedRows, step: int, do_each: DoEach, *, known: bool
-) -> tuple[PartsTable, PlacedRows, Nameless]:
+) -> tuple[PlacedRows, Nameless]:
     """Find whose rows without a name are: the person whom another row of their trace names.
 
-    Traces without any name are of one person, or each of its own if nobody is ``known``. Also
-    return the sample with these persons, and count such traces.
+    Traces without any name are of one person, or each of its own if nobody is ``known``. Return the
+    sample with these persons, and count such traces. Scratch has them for all parts.
     """
-    parts = table.file.parts
-    first_rows = np.array([part.first_row for part in parts])
-    for _ in do_each("Reading names", partial(read_traces, table), range(len(parts))):
-        pass  # they are in scratch
+    parts = range(len(table.file.parts))
+    trace = np.concatenate([*do_each("Reading names", partial(read_traces, table, step), parts)])
 
-    sampled_person = sample.person.copy()
-    traces = 0
-    for number, bucket in enumerate(table.scratch.buckets("traces")):
-        rows = bucket.to_pandas().sort_values("row")
-        is_named = rows["person"] != 0
-        named = rows.loc[is_named, ["trace", "person"]].drop_duplicates("trace")  # by first rows
-        nameless = rows.loc[~is_named, ["trace", "row"]]
-        owned = nameless.merge(named, on="trace")
-        traces += nameless["trace"].nunique() - owned["trace"].nunique()
+    person = sample.person
+    nameless_traces = 0
+    for number, rows in enumerate(_by_owner(table, "traces")):
+        nameless = rows.loc[~rows["is_named"], ["owner", "part"]]
+        named = rows.loc[rows["is_named"], ["owner", "value"]].drop_duplicates("owner")
+        owned = nameless.merge(named, on="owner")
+        nameless_traces += nameless["owner"].nunique() - owned["owner"].nunique()
         if not known:
-            owned = nameless.assign(person=nameless["trace"])
+            owned = nameless.assign(value=nameless["owner"])
 
-        row = owned["row"].to_numpy()
-        person = owned["person"].to_numpy()
-        is_sampled = row % step == 0
-        sampled_person[row[is_sampled] // step] = person[is_sampled]
+        _share(table, "persons", number, owned)
+        person = np.where(sample.person == 0, replaced(person, trace, owned), person)
 
-        # Whoever reads a part finds them by its first row.
-        part = first_rows[np.searchsorted(first_rows, row, side="right") - 1]
-        table.scratch.put("owners", part, number, pa.table({"row": row, "person": person}))
-
-    sample = sample._replace(person=sampled_person)
-    subjects = min(traces, 1) if known else traces
-    return replace(table, is_named_by_trace=True), sample, Nameless(traces, subjects)
+    subjects = min(nameless_traces, 1) if known else nameless_traces
+    return sample._replace(person=person), Nameless(nameless_traces, subjects)
 
 
-def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
-    """Find runs with rows in several parts; and whether all runs have their rows side by side."""
-    shared: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
+def _with_runs_together(
+    table: PartsTable, sample: PlacedRows, run: Ints
+) -> tuple[PlacedRows, bool]:
+    """Set the keys of runs with rows in several parts to their first; ``run`` is of the sample.
+
+    Also return whether all runs have their rows side by side. Scratch has the keys for all parts.
+    """
+    key = sample.key
     are_ranges = True
-    for bucket in table.scratch.buckets("runs"):
-        # A run has a row for each part with rows of it, of which the first has its key.
-        rows = bucket.to_pandas().sort_values(["run", "first"])
-        runs = rows.groupby("run").agg({"first": "min", "last": "max", "rows": "sum"})
+    for number, rows in enumerate(_by_owner(table, "runs")):
+        runs = rows.groupby("owner").agg({"first": "min", "last": "max", "rows": "sum"})
         are_ranges &= bool((runs["last"] - runs["first"] + 1 == runs["rows"]).all())
-        several = rows[rows["run"].duplicated(keep=False)].drop_duplicates("run")
-        shared.append(several[["run", "key"]].to_numpy(np.int64))
 
-    runs_and_keys = np.concatenate(shared)
-    run, key = runs_and_keys[runs_and_keys[:, 0].argsort()].T
-    return SharedRuns(run, key), are_ranges
+        # A run has a row for each part with rows of it, of which the first has its key.
+        rows["value"] = rows.groupby("owner")["value"].transform("first")
+        _share(table, "keys", number, rows[rows["owner"].duplicated()])
+        key = replaced(key, run, rows)
+    return sample._replace(key=key), are_ranges
+
+
+def _by_owner(table: PartsTable, kind: str) -> Iterator[pd.DataFrame]:
+    """Read what parts know of runs or traces, all of an owner together, in the order of parts."""
+    for bucket in table.scratch.buckets(kind):
+        yield bucket.to_pandas().sort_values("part", kind="stable")
+
+
+def _share(table: PartsTable, kind: str, number: int, owned: pd.DataFrame) -> None:
+    """Write the values of owners where each part finds its own, which `PartsTable.shared` reads."""
+    values = pa.Table.from_pandas(owned[["owner", "value"]], preserve_index=False)
+    table.scratch.put(kind, owned["part"].to_numpy(), number, values)
 
 
 def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
@@ -241,7 +258,7 @@ def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: Pl
     means = np.stack([part.mean for part in surveys])
     squares = np.sum([part.squares for part in surveys], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
-    spread[spread < _CONSTANT_DEGREES] = 1.0
+    spread[spread < _CONSTANT_DEGREES] = CONSTANT
 
     # Windows that may slide need times along their tracks, too.
     names = {*table.file.schema_arrow.names}

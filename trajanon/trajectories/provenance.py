@@ -62,6 +62,11 @@ class Source(Struct, frozen=True, kw_only=True):
         """
         return self.nameless / max(self.recordings or 0, self.nameless, 1)
 
+    @property
+    def names_people(self) -> bool:
+        """Check whether some recording has a name; without any, several may be of one person."""
+        return self.share_nameless < 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
