@@ -144,8 +144,7 @@ def verdict(report: Report, problems: Sequence[str] = (), stops: Sequence[Findin
         _drives_followed,
         _hours_alone,
         _ends_in_few_places,
-        _nameless_as_different,
-        _trips_as_people,
+        _assumptions_on_people,
         _pairs_of_windows,
         _lines_of_little_use,
         _days_left_out,
@@ -286,18 +285,18 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
         )
 
 
-def _nameless_as_different(report: Report) -> Iterator[Finding]:
-    """Find whether recordings without a name were counted as different people."""
+def _assumptions_on_people(report: Report) -> Iterator[Finding]:
+    """Find whether recordings without a name were counted as different people, or trips as people.
+
+    Trips may have been taken for people where their recordings have the names of others.
+    """
+    if not report.knows_people:
+        return
     nameless = report.source.unnamed
-    if report.knows_people and nameless.subjects > 1:
+    if nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
-
-
-def _trips_as_people(report: Report) -> Iterator[Finding]:
-    """Find whether trips may have been taken for people, by the names of their recordings."""
-    people = report.source.perhaps_trips
-    if report.knows_people and people:
-        yield Finding("trips_as_people", {"people": rough_count(people)})
+    if report.source.perhaps_trips:
+        yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:

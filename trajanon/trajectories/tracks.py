@@ -173,14 +173,12 @@ class Tracks:
     @property
     def recording_of(self) -> Ints:
         """Return the recording of each trajectory, or its run where these are unknown, (n,)."""
-        return self.run if self.recording is None else self.recording[self.run]
+        return self._recordings[self.run]
 
     @property
     def begin(self) -> Ints:
         """Find the place in `points` of the first point of each trajectory's recording, (n,)."""
-        if self.recording is None:
-            return self.first[self.run]
-        return self.first[np.searchsorted(self.recording, self.recording_of)]
+        return self.first[np.searchsorted(self._recordings, self.recording_of)]
 
     @property
     def along(self) -> Ints:
