@@ -275,7 +275,7 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
         yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
-    share = report.share_in_one_place
+    share = report.mended_groups.one_place.left / max(report.groups, 1)
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
         numbers: Numbers = {"share": share, "units": UNITS[report.unit], "places": places}
@@ -320,8 +320,9 @@ def _lines_of_little_use(report: Report) -> Iterator[Finding]:
         }
         yield Finding("far_from_streets", numbers, _move_less(report))
 
-    if report.share_wide > WIDE:
-        numbers = {"share": report.share_wide, "units": units}
+    share_wide = report.mended_groups.wide.left / max(report.groups, 1)
+    if share_wide > WIDE:
+        numbers = {"share": share_wide, "units": units}
         yield Finding("unlike_members", numbers, _smaller_k(report))
 
 
