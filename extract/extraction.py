@@ -292,7 +292,7 @@ def _listed_files(source: Source, reading: Reading) -> list[SourceFile]:
     for path in filter(is_release, paths):
         why = "as the files beside it show: name its recordings, or move it away"
         raise BadInput(f"{path} is a release, or counts of one, not traces, {why}")
-    return files.find(paths, reading)
+    return files.files_of(paths, reading)
 
 
 def _origin(plan: _Plan) -> Mapping[str, str | None]:

@@ -15,10 +15,12 @@ from trajanon.common.errors import (
     GuessedWarning,
     LeftOutWarning,
     NoTrajectories,
+    TrajanonWarning,
     warn,
 )
+from trajanon.common.progress import Notices
 from trajanon.extract.options_and_defaults import Rules, refuse_other_columns
-from trajanon.extract.sources.column_role_names import ONE_A_FILE, known_as
+from trajanon.extract.sources.column_role_names import FOLDER, ONE_A_FILE, TRACK, known_as
 from trajanon.extract.sources.csv_and_parquet import system_of, traces_of_table
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.reading import Reading
@@ -99,8 +101,12 @@ def _traces_of_frame(
     tables: TablesRead,
     *,
     subjects_exact: bool = False,
+    warned: Notices | None = None,
 ) -> Iterator[Trace]:
-    """Read traces as `from_frame` does, and note in ``tables`` how the columns were used."""
+    """Read traces as `from_frame` does, and note in ``tables`` how the columns were used.
+
+    Warnings go through ``warned``, if it is given.
+    """
     table = _with_texts_as_names(to_pandas(frame, _WHAT))
     geometry = _geometry_of(table)
     attributes = pd.DataFrame(table if geometry is None else table.drop(columns=geometry.name))
@@ -111,6 +117,10 @@ def _traces_of_frame(
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
+    by_file = columns_named.get("subject")
+    if by_file in (FOLDER, TRACK) and by_file not in table:
+        way_out = "name the column of people, or subject=none"
+        raise BadInput(f"`columns` subject={by_file} is for files, and {_WHAT} is none: {way_out}")
     levels = _levels_of_index(table)
     attributes = attributes.assign(**levels).reset_index(drop=True)
     if isinstance(table.index, pd.DatetimeIndex):
@@ -125,6 +135,7 @@ def _traces_of_frame(
         subjects_exact=subjects_exact,
         tables=tables,
         timed=has_times and not _holds_lines(table),
+        warned=warned or Notices(),
     )
     try:
         if geometry is None:
@@ -171,7 +182,7 @@ def trips_of(
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
     tables = TablesRead()
     try:
-        trips = cut(_traces_of_frame(table, roles, tables), rules)
+        trips = cut(_traces_of_frame(table, roles, tables, warned=_NoticesOfParameters()), rules)
     except ColumnsUnclear as error:
         parameters = [
             f"`{parameter}`" for role, parameter in _PARAMETERS.items() if role in error.roles
@@ -204,7 +215,16 @@ def _by_parameters(sentence: str) -> str:
     sentence = sentence.replace("`columns` lat=...,lon=...", "call them lat and lon")
     for role, parameter in _PARAMETERS.items():
         sentence = sentence.replace(f"`columns` {role}=...", f"`{parameter}`")
+        sentence = sentence.replace(f"`columns` {role}=", f"`{parameter}`=")
     return sentence
+
+
+class _NoticesOfParameters(Notices):
+    """Warnings to users of `anonymize`, by its parameters."""
+
+    def warn(self, warning: TrajanonWarning) -> None:
+        sentence = _by_parameters(str(warning))
+        super().warn(type(warning)(sentence, warning.kind, warning.about))
 
 
 def _warn_of_no_zone(table: pd.DataFrame, tables: TablesRead) -> None:

@@ -193,7 +193,7 @@ def _traces_of_text(path: Path, reading: Reading) -> Iterator[Trace]:
         first = _parsed(head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        return read_columns(path, layout, columns, reading, first)
+        return read_columns(path, layout, columns, reading)
 
     yield from traces_of_table(layout.names, first.rows, chunks, reading)
 
@@ -264,23 +264,15 @@ def fields_of(line: str, separator: str) -> list[str]:
 class _Parsed(NamedTuple):
     """Rows of a text, and what is wrong with others."""
 
-    text: bytes
     rows: pd.DataFrame
     broken: int  # how many rows are left out
     fault: str  # of the first of these
 
 
 def read_columns(
-    path: Path,
-    layout: TableLayout,
-    names: Sequence[str],
-    reading: Reading,
-    first: _Parsed | None = None,
+    path: Path, layout: TableLayout, names: Sequence[str], reading: Reading
 ) -> Iterator[pd.DataFrame]:
-    """Read columns, as texts; broken rows are left out.
-
-    ``first`` is what was parsed of the beginning: a small file is not parsed again.
-    """
+    """Read columns, as texts; broken rows are left out."""
     row_count = 0
     broken = 0
     fault = ""
@@ -290,8 +282,8 @@ def read_columns(
             stream.readline()
         while text := stream.read(_BYTES_PARSED):
             text = _with_whole_row(text + stream.readline(), stream)
-            part = first if first and first.text == text else _parsed(text, layout, names)
-            rows = part.rows[list(names)]
+            part = _parsed(text, layout, names)
+            rows = part.rows
             # A quick look first: a repeated header has the longest name, too.
             if max(layout.names, key=len).encode() in text:
                 rows = _without_headers(rows, layout, reading)
@@ -375,7 +367,7 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     rows = table.rename_columns(list(position)).to_pandas(use_threads=False)
     for name in rows if layout.decimal == "," else ():
         rows[name] = rows[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
-    return _Parsed(text, rows, broken, fault)
+    return _Parsed(rows, broken, fault)
 
 
 def _quote_holds_rows(text: bytes, layout: TableLayout, rows: int) -> bool:

@@ -318,7 +318,9 @@ def joined_traces(
             if may_go_on and _goes_on_at_once(held[-1], piece):
                 held.append(piece)
             else:
-                yield from _whole(held, name, reading)
+                # A saved page need not be the one that is behind the page before.
+                is_cut_off = saved and may_have_next and is_first and not may_go_on
+                yield from _whole(held, name, reading, is_cut_off=is_cut_off)
                 if piece.name != track and not may_go_on:
                     trackables += piece.subject is None
                     name = piece.subject or f"{reading.label}trackable {trackables}"

@@ -147,9 +147,13 @@ def test_where_the_server_repeats_a_page_the_last_trace_may_go_on() -> None:
 
 
 def test_the_last_trace_of_a_full_page_that_was_saved_may_go_on() -> None:
+    """The page after it may be another box's."""
+    other = [(1, BOB, [-2, -1])]
     for times, is_full in ((range(FULL_PAGE), True), (range(FULL_PAGE - 1), False)):
-        (trace,) = joined_traces(Asked([[(1, ANN, list(times))]]), Reading(), saved=True)
-        assert trace.cut_off == is_full
+        page = [(1, ANN, list(times))]
+        for pages in ([page], [page, other]):
+            trace, *_ = joined_traces(Asked(pages), Reading(), saved=True)
+            assert trace.cut_off == is_full
 
 
 @pytest.mark.parametrize("url", [ANN, None])
