@@ -212,15 +212,6 @@ def read_trajectories(
         )
 
 
-def read_subjects(
-    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
-) -> tuple[Ints | None, Mapping[str, object]]:
-    """Read the subjects of trajectories, (n,), and their provenance."""
-    with _opened(path) as file:
-        owners, provenance = _owners(path, file, exact=subjects_exact)
-        return owners.subject, provenance
-
-
 def is_of_trajectories(path: Path) -> bool:
     """Check whether a file is one of trajectories, by its footer; releases have no such."""
     try:

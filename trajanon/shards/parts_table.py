@@ -80,18 +80,24 @@ class PartsTable:
         """The first row of each shard of a table in order, and the number of all rows."""
         return [0, *self.cuts.tolist(), self.file.n]
 
-    def read(self, part: ParquetParts, *, tracks: bool = False) -> Trajectories:
-        """Read a part without names; refuse what are no trajectories."""
+    def read(
+        self, rows: ParquetParts, subject: Ints | None = None, *, tracks: bool = False
+    ) -> Trajectories:
+        """Read rows, whose subjects are known or not wanted; refuse what are no trajectories."""
         points, row_tracks, times = read_rows(
-            part.where, part, tracks=tracks, times=self.needs_times
+            rows.where, rows, tracks=tracks, times=self.needs_times
         )
-        ends = true_ends_of(part.where, part)
         try:
             return Trajectories(
-                points, provenance=self.provenance, tracks=row_tracks, times=times, true_ends=ends
+                points,
+                subject,
+                provenance=self.provenance,
+                tracks=row_tracks,
+                times=times,
+                true_ends=true_ends_of(rows.where, rows),
             )
         except BadInput as error:
-            raise BadInput(f"{part.where}: {error}") from None
+            raise BadInput(f"{rows.where}: {error}") from None
 
     @contextmanager
     def naming_wrong_part(self) -> Iterator[None]:

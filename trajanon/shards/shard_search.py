@@ -1,6 +1,7 @@
 """A shard: its rows written and read, searched as a table of their own, and its lines written."""
 
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys, numbers_of
-from trajanon.files.trajectory_files import check_schema, points_of_lines, read_rows, true_ends_of
+from trajanon.files.trajectory_files import check_schema, points_of_lines
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembled_release import errors_of
@@ -107,19 +108,9 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         number, person = (column.to_numpy() for column in numbers.columns)
 
     # Files are opened again for each column that is read.
-    where = table.folder
-    points, tracks, times = read_rows(
-        where, file, tracks=table.plan.release.align, times=table.needs_times
-    )
-    trajectories = Trajectories(
-        points,
-        renumbered(person) if table.knows_people else None,
-        provenance=table.provenance,
-        tracks=tracks,
-        times=times,
-        true_ends=true_ends_of(where, file),
-    )
-    return ShardRows(number, person, trajectories)
+    subject = renumbered(person) if table.knows_people else None
+    file = replace(file, where=table.folder)
+    return ShardRows(number, person, table.read(file, subject, tracks=table.plan.release.align))
 
 
 def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFound:
