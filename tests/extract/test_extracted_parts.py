@@ -177,19 +177,19 @@ def test_parts_may_be_empty_or_hidden(tmp_path: Path) -> None:
 
 def test_a_folder_is_whole_or_as_it_was(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with replacing_folder(out, is_ours) as draft:
+    with replacing_folder(out, is_ours) as (draft,):
         (draft / "ours1").touch()
     with pytest.raises(KeyboardInterrupt):
         stop_in(out)
     assert [path.name for path in out.iterdir()] == ["ours1"]
-    with replacing_folder(out, is_ours) as draft:
+    with replacing_folder(out, is_ours) as (draft,):
         (draft / "ours2").touch()
     assert [path.name for path in out.iterdir()] == ["ours2"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def stop_in(out: Path) -> None:
-    with replacing_folder(out, is_ours) as draft:
+    with replacing_folder(out, is_ours) as (draft,):
         (draft / "ours9").touch()
         raise KeyboardInterrupt
 
@@ -213,7 +213,7 @@ def test_a_folder_is_as_it_was_if_it_cannot_be_moved(
     with (
         patch.object(Path, "replace", moved),
         pytest.raises(raised),
-        replacing_folder(out, is_ours) as draft,
+        replacing_folder(out, is_ours) as (draft,),
     ):
         (draft / "ours2").write_text("new")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -235,7 +235,7 @@ def test_a_folder_that_somebody_makes_at_the_last_moment_is_not_written_into(
     with (
         patch.object(Path, "replace", moved),
         pytest.raises(FileProblem, match="out: Directory not empty"),
-        replacing_folder(out, is_ours) as draft,
+        replacing_folder(out, is_ours) as (draft,),
     ):
         (draft / "ours1").touch()
     assert [path.name for path in out.iterdir()] == ["thesis.txt"]
@@ -253,7 +253,7 @@ def test_a_file_that_somebody_writes_at_the_last_moment_stays(tmp_path: Path) ->
     with (
         patch.object(Path, "replace", moved),
         pytest.raises(FileProblem, match="out: Not a directory"),
-        replacing_folder(out, is_ours) as draft,
+        replacing_folder(out, is_ours) as (draft,),
     ):
         (draft / "ours1").touch()
     assert out.read_text() == "a thesis"
@@ -271,7 +271,7 @@ def test_what_somebody_else_wrote_like_ours_is_not_replaced(
         (out / "ours1").write_text("old")
 
     def work() -> None:
-        with replacing_folder(out, is_ours) as draft:
+        with replacing_folder(out, is_ours) as (draft,):
             (draft / "ours1").write_text("new")
             out.mkdir(exist_ok=True)
             (out / name).write_text("theirs!")
