@@ -109,7 +109,7 @@ def people() -> Iterator[tuple[City, Floats, list[Trace]]]:
     commuters.EVERY = 2.0  # seconds between fixes, as sports watches have it
     dice = Dice(SEED + 2)
     city = build_city(dice)
-    shops = [city.one_near(home, 600.0, dice) for home in HOMES]
+    shops = [city.junction_near(home, 600.0, dice) for home in HOMES]
     for number in count():
         subject = make_subject(city, number, dice)
         places = commuters.places_of(city, subject, number, shops, dice)

@@ -5,8 +5,8 @@ key draws. All within `Radius.least` metres of the place is hidden, and whoever 
 knows of the place only that it is less than `Radius.shift` metres, and the width of a place, from
 its centre.
 
-``extract --trim-ends`` cuts out of each trace the circles of its own ends and stops; ``trim`` cuts
-the circles of all places of one person out of all their tracks.
+``extract --trim-ends`` cuts out of each part of a trace, from stop to stop, the circles of its own
+two ends; ``trim`` cuts the circles of all places of one person out of all their tracks.
 """
 
 from cmath import rect
@@ -24,12 +24,19 @@ from trajanon.extract.clip_to_area import keep
 from trajanon.extract.gaps_and_stays import stays_of
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.points import Points
-from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii, wrapped
+from trajanon.trajectories.geodesy import (
+    EQUATOR,
+    SHORT_DEGREE,
+    cells,
+    in_space,
+    metres_of_degrees,
+    wrapped,
+)
 
 _STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays
 _LEAST_RADIUS = 50.0  # metres
 _MOST_RADIUS = 20_000.0
-_SURE = 1.01  # a factor: the error of the plane about each centre is below 1 %
+_SURE = 1.01  # a factor: a degree to the north differs by 1 % on all the Earth
 
 
 class Radius(NamedTuple):
@@ -152,11 +159,14 @@ class Circles:
 
     def centres(self, numbers: Ints) -> Floats:
         """Return latitude and longitude of the centres of circles, (n, 2)."""
-        places = np.array([self.places[number] for number in numbers]).reshape(-1, 2)
+        lat, lon = np.array([self.places[number] for number in numbers]).reshape(-1, 2).T
         shift = np.array([self._shifts[number] for number in numbers], complex)
-        metres_north, metres_east = radii(np.radians(places[:, 0]))  # of a radian
-        radians = np.column_stack([shift.imag / metres_north, shift.real / metres_east])
-        return places + np.degrees(radians)
+        metres_north, _ = metres_of_degrees(lat).T
+        centre_lat = np.clip(lat + shift.imag / metres_north, -90.0, 90.0)
+
+        # A degree to the east counts as at the wider end of the way, which so is never too long.
+        _, metres_east = metres_of_degrees(np.minimum(np.abs(lat), np.abs(centre_lat))).T
+        return np.column_stack([centre_lat, wrapped(lon + shift.real / metres_east)])
 
     def _near(self, in_metres: list[float], cube: tuple[int, ...]) -> list[int]:
         """List the circles whose place is the same; all of them are in cubes next to it."""
@@ -195,7 +205,10 @@ def circles_of_ends(rules: Rules, key: bytes) -> Circles:
 
 
 def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
-    """Cut out the surroundings of the ends of pieces, and of the places where they stop."""
+    """Cut the surroundings of its own two ends out of each part, from one stop to the next.
+
+    A part that only passes where another one ends keeps its way there.
+    """
     if len(points) == 0:
         return points
 
@@ -209,8 +222,12 @@ def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces, as circles come
     numbers = circles.numbers_of(np.column_stack([points.lat[ends], points.lon[ends]]))
     centre_lat, centre_lon = circles.centres(numbers).reshape(-1, 2, 2).T  # (2, parts) each
-    north, east = map(np.radians, radii(np.radians(centre_lat)))  # metres per radian -> per degree
     radius = circles.radius.circle * _SURE
+
+    # Metres of a degree; to the east as few as anywhere in the circle, so that all near is cut out.
+    north = metres_of_degrees(centre_lat)[..., 0]
+    nearest_to_pole = np.minimum(np.abs(centre_lat) + radius / SHORT_DEGREE, 90.0)
+    east = metres_of_degrees(nearest_to_pole)[..., 1]
 
     def from_centres(lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
         """Return places in metres east and, imaginary, north of both centres of their parts.
@@ -278,8 +295,7 @@ def zone_centres(
     candidates = np.concatenate([ends, places, stays])
 
     space = in_space(candidates, EQUATOR)
-    near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
-    candidates_near = np.array([len(rows) for rows in near], np.int64)
+    candidates_near = cKDTree(space).query_ball_point(space, radius.width, return_length=True)
 
     # A single stay, with no end or further place near, is taken for no home.
     is_hidden = candidates_near > 1

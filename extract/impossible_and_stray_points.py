@@ -1,5 +1,6 @@
 """Points of traces that are dropped, merged or spread over their minute; hops too fast."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,22 @@ from trajanon.trajectories.geodesy import metres_between, wrapped
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
 _BY_ACCIDENT = 0.1  # share of a piece's different points that may share a minute by accident
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
+
+
+def cleaned(points: Points, rules: Rules, counts: Counter[str]) -> Points:
+    """Clean the points of recordings, sort them by time, and count what each step drops."""
+    possible = drop_impossible(points)
+    settled = settle_times(possible)
+    apart, spread = spread_minutes(sort_by_time(settled))
+    averaged = average_equal_times(apart)
+    clean = drop_strays(averaged, rules)
+
+    counts["points impossible"] += len(points) - len(possible)
+    counts["points without time in a timed recording"] += len(possible) - len(settled)
+    counts["points spread over their minute"] += spread
+    counts["points merged (equal times)"] += len(settled) - len(averaged)
+    counts["stray points"] += len(averaged) - len(clean)
+    return clean
 
 
 def too_fast(metres: Floats, seconds: Floats, max_speed: float | None) -> Bools:

@@ -50,8 +50,8 @@ class Rules(Checked):
         Highest speed, in metres per second: a faster hop ends a track, or leaves a trip out; a
         single stray point is dropped; none: no limit. Hops of up to 50 m are never too fast.
     trim_ends
-        Cut off at least this many metres around the ends and stops of each trace. How,
-        `trajanon.extract.hidden_homes_and_ends` describes; 0 for nothing.
+        Cut off at least this many metres at both ends of each part of a trace, from stop to stop.
+        How, `trajanon.extract.hidden_homes_and_ends` describes; 0 for nothing.
     subjects_exact
         Take names of subjects as they are. Otherwise those that differ only in case, blanks,
         punctuation at the ends or the writing of a number are one subject's.

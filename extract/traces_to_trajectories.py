@@ -15,15 +15,7 @@ from trajanon.extract.clip_to_area import clip, keep
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.hidden_homes_and_ends import circles_of_ends, cut_own_ends
-from trajanon.extract.impossible_and_stray_points import (
-    average_equal_times,
-    drop_impossible,
-    drop_strays,
-    drop_zero_hops,
-    settle_times,
-    sort_by_time,
-    spread_minutes,
-)
+from trajanon.extract.impossible_and_stray_points import cleaned, drop_zero_hops
 from trajanon.extract.limits_from_data import LimitsFound, head, with_limits
 from trajanon.extract.options_and_defaults import Rules
 from trajanon.extract.persons_numbered import Recordings
@@ -75,9 +67,9 @@ class Cutter:
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             first, traces = head(traces)
             if first:
-                # Another cutter cleans them, as they must not be counted twice.
-                cleaned = Cutter(self.rules)._cleaned(batch(first))
-                self.rules, self._limits_found = with_limits(self.rules, drop_zero_hops(cleaned))
+                # These counts are lost, as the points will be cleaned and counted again.
+                clean = cleaned(batch(first), self.rules, Counter())
+                self.rules, self._limits_found = with_limits(self.rules, drop_zero_hops(clean))
 
         gathered: list[Trace] = []
         size = 0
@@ -129,13 +121,13 @@ class Cutter:
         self._count(counts)
 
         as_read = points.take(~repeated)
-        cleaned = self._cleaned(as_read)
-        self.recordings.places.add(cleaned, as_read, entered.subject)
-        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
+        clean = cleaned(as_read, self.rules, self.counts)
+        self.recordings.places.add(clean, as_read, entered.subject)
+        moving = self._kept("points repeated in place", clean, drop_zero_hops(clean))
 
         # What became of each trace, if no later step changes it.
         became = np.where(entered.repeated, Became.REPEATED, Became.NOWHERE)
-        became[cleaned.trace] = Became.ONE_PLACE
+        became[clean.trace] = Became.ONE_PLACE
         cut_points = self._trips if self.rules.trips else self._windows
         rows = cut_points(moving, traces, became)
         self._count_metres(rows)
@@ -161,18 +153,6 @@ class Cutter:
         new = max(int(recording.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, recording, became.astype(np.int8))
-
-    def _cleaned(self, points: Points) -> Points:
-        """Clean points, and count what each step of it drops."""
-        kept = self._kept
-        points = kept("points impossible", points, drop_impossible(points))
-        settled = settle_times(points)
-        points = kept("points without time in a timed recording", points, settled)
-        points = sort_by_time(points)
-        apart, spread = spread_minutes(points)
-        self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, average_equal_times(apart))
-        return kept("stray points", points, drop_strays(points, self.rules))
 
     def _trips(self, points: Points, traces: Sequence[Trace], became: Ints) -> WindowBatch:
         """Find whole trips, and which ends are true; note what becomes of the recordings."""

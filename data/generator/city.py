@@ -18,9 +18,11 @@ from scipy.spatial import cKDTree
 Point = tuple[float, float]
 Curve = Callable[[float], Point]  # a place for each share of the curve, from 0 to 1
 
-HALF_EAST, HALF_NORTH = 5400.0, 7200.0  # metres; the city is larger than the box
+HALF_EAST = 5400.0  # metres; the city is larger than the box
+HALF_NORTH = 7200.0
 BLOCK = 235.0  # metres from one street of the grid to the next
 VERTEX = 25.0  # metres between two points of an avenue
+STOPS_APART = 8  # points of an avenue that lie between two of its crossings with others, at least
 PLACES = tomllib.loads(Path(__file__).with_name("city.toml").read_text("utf-8"))
 """Parks, avenues, hubs and homes of the city."""
 
@@ -71,7 +73,7 @@ class City:
         self.streets[start].append(Street(end, shape, length, speed))
         self.streets[end].append(Street(start, shape[::-1], length, speed))
 
-    def one_near(self, place: Point, radius: float, dice: Dice) -> int:
+    def junction_near(self, place: Point, radius: float, dice: Dice) -> int:
         """Draw a junction with streets, closer to a place than a radius in metres."""
         near = [
             junction
@@ -110,14 +112,17 @@ class Avenue:
     """A fast road over the grid: its points, and the junctions at some of them."""
 
     def __init__(self, curve: Curve, speed: float) -> None:
+        self.speed = speed
+        self.stops = dict[int, int]()  # junctions by the number of their point
+
         fine = [curve(step / 4000.0) for step in range(4001)]
-        self.points, since = [fine[0]], 0.0
+        self.points = [fine[0]]
+        since_last = 0.0  # metres
         for before, here in pairwise(fine):
-            since += math.dist(before, here)
-            if since >= VERTEX:
+            since_last += math.dist(before, here)
+            if since_last >= VERTEX:
                 self.points.append(here)
-                since = 0.0
-        self.speed, self.stops = speed, dict[int, int]()
+                since_last = 0.0
 
     def junction(self, city: City, number: int) -> int:
         """Return the junction at a point of the avenue; make one if there is none."""
@@ -139,7 +144,8 @@ def _ring(east: float, north: float, wave: float) -> Curve:
 
 def _bow(start: Point, end: Point, bend: float, waves: float) -> Curve:
     """Join two places by a line that sways to its left by at most `bend` metres."""
-    east, north = end[0] - start[0], end[1] - start[1]
+    east = end[0] - start[0]
+    north = end[1] - start[1]
     size = math.hypot(east, north)
 
     def curve(share: float) -> Point:
@@ -160,11 +166,14 @@ def build_city(dice: Dice) -> City:
     ]
     grid = _grid(city, _cross(city, avenues), dice)
     for (column, row), start in grid.items():
-        for step, line in (((column + 1, row), row), ((column, row + 1), column)):
-            end = grid.get(step, start)
-            banks = {_east_of_river(city.junctions[at]) for at in (start, end)}
-            if end != start and len(banks) == 1:
+        # To the next junction in the row, and in the column; each fourth of these is faster.
+        for next_corner, line in (((column + 1, row), row), ((column, row + 1), column)):
+            end = grid.get(next_corner, start)
+            banks = {_is_east_of_river(city.junctions[junction]) for junction in (start, end)}
+            crosses_river = len(banks) > 1
+            if end != start and not crosses_river:
                 city.add_street(start, end, [], 10.5 if line % 4 == 0 else 8.0)
+
     for avenue in avenues:
         for first, last in pairwise(sorted(avenue.stops)):
             bends = avenue.points[first + 1 : last]
@@ -176,14 +185,16 @@ Stop = tuple[Avenue, int]  # an avenue, and the number of one of its points
 
 
 def _cross(city: City, avenues: list[Avenue]) -> list[Stop]:
-    """Give avenues a common junction where they cross; return all their points."""
+    """Make a common junction where avenues cross; return all their points."""
     laid: list[Stop] = []
     for avenue in avenues:
-        crossed = -9
-        for number, other in enumerate(_nearest(laid, avenue.points, 18.0)):
-            if other is not None and number - crossed > 8:
-                avenue.stops[number] = other[0].junction(city, other[1])
-                crossed = number
+        last_crossing = -STOPS_APART - 1
+        for number, stop in enumerate(_nearest(laid, avenue.points, 18.0)):
+            if stop is not None and number - last_crossing > STOPS_APART:
+                other, number_on_other = stop
+                avenue.stops[number] = other.junction(city, number_on_other)
+                last_crossing = number
+        # A ring ends where it began.
         if math.dist(avenue.points[0], avenue.points[-1]) < 2.0 * VERTEX:
             avenue.stops[len(avenue.points) - 1] = avenue.junction(city, 0)
         laid += [(avenue, number) for number in range(len(avenue.points))]
@@ -192,18 +203,22 @@ def _cross(city: City, avenues: list[Avenue]) -> list[Stop]:
 
 def _grid(city: City, laid: list[Stop], dice: Dice) -> dict[tuple[int, int], int]:
     """Make the junctions of the grid, turned, warped and jittered; some move onto an avenue."""
-    turn, corners = math.radians(9.0), dict[tuple[int, int], Point]()
+    turn = math.radians(9.0)
+    corners = dict[tuple[int, int], Point]()  # by column and row
     for column, row in product(range(-32, 33), range(-36, 37)):
-        u, v = column * BLOCK, row * BLOCK
+        u = column * BLOCK
+        v = row * BLOCK
         east = u * math.cos(turn) - v * math.sin(turn) + 150.0 * math.sin(v / 1400.0 + 1.0)
         north = u * math.sin(turn) + v * math.cos(turn) + 150.0 * math.sin(u / 1500.0)
-        east, north = east + dice.uniform(-28.0, 28.0), north + dice.uniform(-28.0, 28.0)
+        east += dice.uniform(-28.0, 28.0)
+        north += dice.uniform(-28.0, 28.0)
         if abs(east) < HALF_EAST and abs(north) < HALF_NORTH and not in_park((east, north)):
             corners[column, row] = (east, north)
+
     stops = _nearest(laid, list(corners.values()), 0.46 * BLOCK)
     return {
-        key: city.add_junction(place) if stop is None else stop[0].junction(city, stop[1])
-        for (key, place), stop in zip(corners.items(), stops, strict=True)
+        corner: city.add_junction(place) if stop is None else stop[0].junction(city, stop[1])
+        for (corner, place), stop in zip(corners.items(), stops, strict=True)
     }
 
 
@@ -224,6 +239,7 @@ def in_park(place: Point) -> bool:
     )
 
 
-def _east_of_river(place: Point) -> bool:
+def _is_east_of_river(place: Point) -> bool:
+    """Return whether a place lies to the east of the river, over which only avenues lead."""
     east, north = place
     return east > -1750.0 - 0.2 * north - 420.0 * math.sin(north / 1500.0)

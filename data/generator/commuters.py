@@ -42,8 +42,8 @@ def places_of(city: City, subject: Subject, number: int, shops: list[int], dice:
     hub, meeting, _, visit = subject.goals
 
     # Homes lie farther apart than those of the sample, so the subject's own is not used.
-    home = city.one_near(HOMES[number % len(HOMES)], 1500.0, dice)
-    work = city.one_near((0.0, 0.0), 4200.0, dice) if dice.chance(1.0 / 3.0) else hub
+    home = city.junction_near(HOMES[number % len(HOMES)], 1500.0, dice)
+    work = city.junction_near((0.0, 0.0), 4200.0, dice) if dice.chance(1.0 / 3.0) else hub
     return [home, work, meeting, shops[number % len(shops)], visit]
 
 
@@ -86,7 +86,7 @@ def write(file: Path, people: int = PEOPLE, days: int = DAYS) -> None:
     """Write a row for each fix: who, which trip, where and when."""
     dice = Dice(SEED + 2)  # the sample is drawn by the two seeds before
     city = build_city(dice)
-    shops = [city.one_near(home, 600.0, dice) for home in HOMES]
+    shops = [city.junction_near(home, 600.0, dice) for home in HOMES]
     with file.open("w", newline="", encoding="utf-8") as text:
         rows = csv.writer(text)
         rows.writerow(["subject", "id", "lat", "lon", "time"])

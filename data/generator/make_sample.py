@@ -17,11 +17,14 @@ from typing import NamedTuple
 from city import PLACES, City, Dice, Point, Street, build_city, in_park
 
 SEED = 2026
-SUBJECTS, TRACES, LEGACY_POINTS = 120, 300, 420
+SUBJECTS = 120
+TRACES = 300
+UNTIMED_POINTS = 420  # at the end of the pages
 PAGE = 5000  # points in an answer of the API
 FIRST_DAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
 WEST, SOUTH, EAST, NORTH = -3.7398145, 40.387613, -3.653985, 40.483515
-MIDDLE_LON, MIDDLE_LAT = (WEST + EAST) / 2.0, (SOUTH + NORTH) / 2.0
+MIDDLE_LON = (WEST + EAST) / 2.0
+MIDDLE_LAT = (SOUTH + NORTH) / 2.0
 METRES_NORTH = 111_200.0  # in a degree
 METRES_EAST = METRES_NORTH * math.cos(math.radians(MIDDLE_LAT))
 HUBS: list[Point] = PLACES["hubs"]
@@ -71,12 +74,12 @@ def make_subject(city: City, number: int, dice: Dice) -> Subject:
     detours = 0.0 if dice.chance(0.4) else 1.1  # many drive the fastest way
     return Subject(
         name=f"synthetic-{number + 1:03d}",
-        home=city.one_near(home, 450.0 if dice.chance(0.85) else 1500.0, dice),
+        home=city.junction_near(home, 450.0 if dice.chance(0.85) else 1500.0, dice),
         goals=(
-            city.one_near(hubs[0], 250.0, dice),
-            city.one_near(hubs[1], 250.0, dice),
-            city.one_near(home, 1700.0, dice),
-            city.one_near((0.0, 0.0), 4200.0, dice),
+            city.junction_near(hubs[0], 250.0, dice),
+            city.junction_near(hubs[1], 250.0, dice),
+            city.junction_near(home, 1700.0, dice),
+            city.junction_near((0.0, 0.0), 4200.0, dice),
         ),
         taste=[1.0 + detours * dice.uniform(0.0, 1.0) for _ in city.junctions],
     )
@@ -86,7 +89,8 @@ def choose_way(city: City, subject: Subject, dice: Dice) -> tuple[list[Street], 
     """Choose one of the subject's ways, and whether it is driven in the evening."""
     usual, other, errand, visit = subject.goals
     tours = [[usual], [usual, other], [other], [visit], [errand]]
-    stops = [subject.home, *tours[bisect_left((0.5, 0.76, 0.88, 0.96), dice.uniform(0.0, 1.0))]]
+    drawn = bisect_left((0.5, 0.76, 0.88, 0.96), dice.uniform(0.0, 1.0))
+    stops = [subject.home, *tours[drawn]]
     evening = dice.chance(0.45)
     if evening:
         stops.reverse()
@@ -111,8 +115,11 @@ def drive(way: list[Street], dice: Dice) -> list[Moment]:
 
 
 def record(moments: list[Moment], began: int, every: float, dice: Dice, rate: int = 1) -> list[Fix]:
-    """Record a drive: fixes a few metres off, stamped in whole seconds."""
-    fixes, off_east, off_north, second = list[Fix](), 0.0, 0.0, 0.0
+    """Record a drive: fixes a few metres off, stamped in whole seconds; none in a pause."""
+    fixes = list[Fix]()
+    off_east = 0.0
+    off_north = 0.0
+    second = 0.0
     for (left, start), (reached, end) in pairwise(moments):
         if reached - left > 300.0:
             second = reached
@@ -134,7 +141,7 @@ def damaged(fixes: list[Fix], number: int, dice: Dice) -> list[Fix]:
     """Add the faults of receivers that the number of a trace calls for."""
     if number % 17 == 3:  # three of the fixes are written twice
         twice = {dice.below(len(fixes)) for _ in range(3)}
-        fixes = [fix for at, fix in enumerate(fixes) for _ in range(1 + (at in twice))]
+        fixes = [fix for place, fix in enumerate(fixes) for _ in range(1 + (place in twice))]
     if number % 60 == 11:  # the clock is set back by 20 seconds on the way
         cut = len(fixes) // 4 + dice.below(len(fixes) // 2)
         fixes[cut:] = [fix._replace(time=(fix.time or 0) - 20) for fix in fixes[cut:]]
@@ -153,7 +160,7 @@ def recorded(city: City, subject: Subject, number: int, dice: Dice) -> list[Fix]
     while len(fixes) < 12:
         way, evening = choose_way(city, subject, dice)
         moments = drive(way, dice)
-        if number % 23 == 5:
+        if number % 23 == 5:  # a pause on the way
             pause = dice.uniform(400.0, 1500.0)
             cut = int(0.55 * len(moments))
             later = [(second + pause, place) for second, place in moments[cut:]]
@@ -179,16 +186,18 @@ def local_hour(evening: bool, dice: Dice) -> float:
 def begun_at_hours(uploads: list[Upload], dice: Dice) -> Iterator[Upload]:
     """Move each recording within its day to an hour of a city; they stay in their order."""
     begins = [upload.segments[0][0].time or 0 for upload in uploads]
-    for midnight, day in groupby(enumerate(begins), key=lambda begin: begin[1] // 86_400 * 86_400):
-        old = list(day)
-        hours = sorted(local_hour(began - midnight > 43_200, dice) for _, began in old)
-        for (at, began), hour in zip(old, hours, strict=True):
-            second = midnight + int(3600.0 * hour) - 3600
+    for midnight, day in groupby(
+        zip(uploads, begins, strict=True), key=lambda begin: begin[1] // 86_400 * 86_400
+    ):
+        of_day = list(day)
+        hours = sorted(local_hour(began - midnight > 43_200, dice) for _, began in of_day)
+        for (upload, began), hour in zip(of_day, hours, strict=True):
+            second = midnight + int(3600.0 * hour) - 3600  # local time is UTC + 1, + 2 in summer
             later = second - 3600 * (second >= SUMMER) - began
-            yield uploads[at]._replace(
+            yield upload._replace(
                 segments=[
                     [fix._replace(time=(fix.time or 0) + later) for fix in segment]
-                    for segment in uploads[at].segments
+                    for segment in upload.segments
                 ]
             )
 
@@ -201,35 +210,43 @@ def make_uploads(dice: Dice) -> list[Upload]:
     for number in range(TRACES):
         subject = subjects[number if number < SUBJECTS else dice.below(SUBJECTS)]
         fixes = recorded(city, subject, number, dice)
+
         # Everybody's first trace bears a name, so all subjects are in the pages.
-        named, half = number < SUBJECTS or number % 6 != 0, len(fixes) // 2
-        two = number >= SUBJECTS and number % 24 == 0
-        segments = [fixes[:half], fixes[half:]] if two else [fixes]
-        uploads.append(Upload(subject.name if named else None, segments))
+        is_first = number < SUBJECTS
+        is_named = is_first or number % 6 != 0
+        is_in_two = not is_first and number % 24 == 0
+        half = len(fixes) // 2
+        segments = [fixes[:half], fixes[half:]] if is_in_two else [fixes]
+        uploads.append(Upload(subject.name if is_named else None, segments))
+
     uploads.sort(key=lambda upload: upload.segments[0][0].time or 0)
-    uploads = list(begun_at_hours(uploads, Dice(SEED + 1)))  # chance that moves no place
+    numbered = list[Upload]()
     latest = 900_000
-    for at, upload in enumerate(uploads):
+    for upload in begun_at_hours(uploads, Dice(SEED + 1)):  # chance that moves no place
         latest += 1 + dice.below(4)
-        uploads[at] = upload._replace(number=latest)
-    old = [recorded(city, subjects[at], -1, dice) for at in range(0, SUBJECTS, 12)]
-    points = sorted(fix._replace(time=None) for fixes in old for fix in fixes)
-    step = len(points) / LEGACY_POINTS
-    legacy = [points[int(step * at)] for at in range(LEGACY_POINTS)]
-    return [*uploads[::-1], Upload(None, [legacy])]
+        numbered.append(upload._replace(number=latest))
+
+    drives = [recorded(city, subject, -1, dice) for subject in subjects[::12]]
+    points = sorted(fix._replace(time=None) for fixes in drives for fix in fixes)
+    step = len(points) / UNTIMED_POINTS
+    untimed = [points[int(step * place)] for place in range(UNTIMED_POINTS)]
+    return [*numbered[::-1], Upload(None, [untimed])]
 
 
 def page(rows: list[tuple[int, int, Fix]], uploads: list[Upload]) -> Iterator[str]:
-    """Write one answer; a trace that the page before cut begins anew."""
+    """Write one answer; a trace that the page before cut begins anew.
+
+    Rows are the number of an upload, that of a segment of it, and a fix.
+    """
     yield HEAD
-    for at, ours in groupby(rows, key=lambda row: row[0]):
+    for upload, rows_of_upload in groupby(rows, key=lambda row: row[0]):
         yield "  <trk>\n"
-        subject, _, number = uploads[at]
+        subject, _, number = uploads[upload]
         if subject is not None:
             yield f"    <name>synthetic-{number}.gpx</name>\n"
             yield "    <desc>Synthetic drive, nobody's</desc>\n"
             yield f"    <url>/user/{subject}/traces/{number}</url>\n"
-        for _, segment in groupby(ours, key=lambda row: row[1]):
+        for _, segment in groupby(rows_of_upload, key=lambda row: row[1]):
             yield "    <trkseg>\n"
             for _, _, (lat, lon, time) in segment:
                 yield f'      <trkpt lat="{lat:.7f}" lon="{lon:.7f}">\n'
@@ -246,9 +263,9 @@ def write(folder: Path) -> None:
     """Write the pages as page000.gpx.gz and so on."""
     uploads = make_uploads(Dice(SEED))
     rows = [
-        (at, part, fix)
-        for at, upload in enumerate(uploads)
-        for part, fixes in enumerate(upload.segments)
+        (number, segment, fix)
+        for number, upload in enumerate(uploads)
+        for segment, fixes in enumerate(upload.segments)
         for fix in fixes
     ]
     folder.mkdir(parents=True, exist_ok=True)

@@ -48,8 +48,6 @@ class Role(NamedTuple):
     """What a column may be used as."""
 
     usual: Sequence[str]  # plain names found without asking, best first
-    finest: bool  # whether of several the one with the most different values is taken
-    kept: bool  # whether the first usual name is taken although its values do not fit
     wrong: bool | None  # what it says of rows that are not valid, if it marks rows
     fits: Test  # whether the first rows of a column of a usual name fit
     fits_any_name: Test  # whether a column's first rows show the role, whatever its name is
@@ -127,8 +125,6 @@ _TESTS_OF_ANY_NAME: Mapping[str, Test] = {
 ROLES: Mapping[str, Role] = {
     row["role"]: Role(
         [plain(name) for name in row["usual names"].split()],
-        finest=row["finest"] == "yes",
-        kept=row["kept"] == "yes",
         wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
         fits=_TESTS.get(row["role"], lambda head, name: True),
         fits_any_name=_TESTS_OF_ANY_NAME.get(row["role"], lambda head, name: False),

@@ -24,6 +24,7 @@ _SAYS_TIME = re.compile(r"time|date|stamp|epoch|utc|start|begin|end|_at$|\bts$|_
 _FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "0", "1"}  # which name no persons
 _SEQUENCE = "collection"  # what Panoramax calls a recording, beside the name of a picture
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
+_NEEDED = ("lat", "lon", *OWNERS)  # roles whose column is refused if it holds lists
 _SHARE_OF_FINEST = 0.8  # of the different times of the finest column: as many are as fine
 
 
@@ -128,24 +129,22 @@ class _ChoiceOfColumns:
         """
         rule = ROLES[role]
         head = self.head
+        are_times = role == "time"
         usual = self._usual(role)
         fitting = [name for name in usual if name in head and rule.fits(head, name)]
 
         # A column of another name plays the role if none of a usual name can. Among times it may
         # be finer than these; alone it is not trusted, as it may be the time of anything.
-        may_have_another_name = bool(usual) if rule.finest else not fitting
+        may_have_another_name = bool(usual) if are_times else not fitting
         if may_have_another_name:
             others = head.keys() - {*usual, *self._in_use}
             fitting += [name for name in head if name in others and rule.fits_any_name(head, name)]
 
-        if rule.finest and fitting:
+        if are_times and fitting:
             return _finest(head, fitting)
-        if not fitting and role in OWNERS:
-            # Whoever is named in lists is not ignored: that column is refused.
-            fitting = [name for name in usual if name not in head]
-        if not fitting and rule.kept:
-            fitting = usual
-        return next(iter(fitting), None)
+        # What cannot be read is refused, and not ignored: times of no clock, and needed lists.
+        refused = [name for name in usual if are_times or (role in _NEEDED and name not in head)]
+        return next(iter([*fitting, *refused]), None)
 
     def assign(self, role: str, *, by_name: bool = False) -> str | None:
         """Assign a role to the column that is named, or else to the best; None if there is none."""
@@ -237,10 +236,8 @@ class _ChoiceOfColumns:
                 self.reading.found("a subject counts rows", name=name)
 
         # Whoever names both may have exchanged them: k would count trips as people.
-        recording = self.named.get("id")
-        subject = self.named.get("subject")
-        if recording is None or subject is None:
-            return
+        recording = self.named.get("id", "")
+        subject = self.named.get("subject", "")
         if "subject" in known_as(recording) and "id" in known_as(subject):
             self.reading.found("owners exchanged", recording=recording, subject=subject)
 
@@ -297,7 +294,17 @@ class _ChoiceOfColumns:
             self.assign("date")
         in_utc = column.times is not None and column.times.in_utc
         if "zone" in self.named or not (in_utc or _SAYS_UTC.search(name)):
-            self.assign("zone")
+            self._assign_zone()
+
+    def _assign_zone(self) -> None:
+        """Find the column with the zones of local times; warn of one that holds no known zones."""
+        if self.assign("zone") is not None:
+            return
+        for name in self._usual("zone"):
+            if name not in self.head or plain(name) == "zone":  # which may be of parts of a town
+                continue
+            for example in self.head[name].coded.values[:1]:
+                self.reading.found("no zones", name=name, example=example)
 
     def assign_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""

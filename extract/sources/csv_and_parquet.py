@@ -78,16 +78,12 @@ def looks_like(name: str, head: bytes) -> bool:
     """Return whether a file is Parquet, or a text that is named as a table or names lat and lon."""
     if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, ".csv", ".tsv")):
         return True
-    fields = next(iter(fields_below_comments(head)), [])
-    return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
-
-
-def fields_below_comments(head: bytes) -> list[list[str]]:
-    """Return the fields of the first two lines that are no comments, or else of the last line."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     lines = [line for line in lines if line.strip()]
-    rows = [line for line in lines if not line.encode().startswith(_ABOVE)][:2] or lines[-1:]
-    return [fields_of(row, separator_of(rows[0])) for row in rows]
+    not_comments = [line for line in lines if not line.encode().startswith(_ABOVE)]
+    header = next(iter(not_comments or lines[-1:]), "")  # the last comment may have the names
+    fields = fields_of(header, separator_of(header))
+    return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -193,7 +189,7 @@ def _traces_of_text(path: Path, reading: Reading) -> Iterator[Trace]:
         first = _parsed(head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        return read_columns(path, layout, columns, reading, first)
+        return read_columns(path, layout, columns, reading)
 
     yield from traces_of_table(layout.names, first.rows, chunks, reading)
 
@@ -264,23 +260,15 @@ def fields_of(line: str, separator: str) -> list[str]:
 class _Parsed(NamedTuple):
     """Rows of a text, and what is wrong with others."""
 
-    text: bytes
     rows: pd.DataFrame
     broken: int  # how many rows are left out
     fault: str  # of the first of these
 
 
 def read_columns(
-    path: Path,
-    layout: TableLayout,
-    names: Sequence[str],
-    reading: Reading,
-    first: _Parsed | None = None,
+    path: Path, layout: TableLayout, names: Sequence[str], reading: Reading
 ) -> Iterator[pd.DataFrame]:
-    """Read columns, as texts; broken rows are left out.
-
-    ``first`` is what was parsed of the beginning: a small file is not parsed again.
-    """
+    """Read columns, as texts; broken rows are left out."""
     row_count = 0
     broken = 0
     fault = ""
@@ -290,8 +278,8 @@ def read_columns(
             stream.readline()
         while text := stream.read(_BYTES_PARSED):
             text = _with_whole_row(text + stream.readline(), stream)
-            part = first if first and first.text == text else _parsed(text, layout, names)
-            rows = part.rows[list(names)]
+            part = _parsed(text, layout, names)
+            rows = part.rows
             # A quick look first: a repeated header has the longest name, too.
             if max(layout.names, key=len).encode() in text:
                 rows = _without_headers(rows, layout, reading)
@@ -375,7 +363,7 @@ def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     rows = table.rename_columns(list(position)).to_pandas(use_threads=False)
     for name in rows if layout.decimal == "," else ():
         rows[name] = rows[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
-    return _Parsed(text, rows, broken, fault)
+    return _Parsed(rows, broken, fault)
 
 
 def _quote_holds_rows(text: bytes, layout: TableLayout, rows: int) -> bool:

@@ -47,7 +47,7 @@ class _FileRead(NamedTuple):
     problem: BadInput | FileProblem | None  # what ended the reading
 
 
-def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
+def files_of(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
     listed: list[SourceFile] = []
     for path in paths:
@@ -147,7 +147,7 @@ def traces_of_files(
     reading = replace(reading, report_bytes=meter(title, bytes_in_all, progress))
     contents: Iterable[Iterator[Trace]] = (read_file(file, reading) for file in files)
     if jobs > 1 or client is not None:
-        contents = prefetched(files, reading, jobs, client)
+        contents = read_ahead(files, reading, jobs, client)
 
     # Pages that follow one another are joined, as are those of a server.
     numbered = _numbered_traces(contents, reading, len(files))
@@ -192,7 +192,7 @@ def _numbered_traces(
         raise first_problem
 
 
-def prefetched(
+def read_ahead(
     files: Sequence[SourceFile], reading: Reading, jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Trace]]:
     """Return the contents of each file; others are read meanwhile by processes or workers."""

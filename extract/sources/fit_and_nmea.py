@@ -31,6 +31,7 @@ _BROKEN = (
 """What the decoder raises where bytes make no sense."""
 
 _SENTENCE = re.compile(rb"\$[A-Z]{2}RMC,[^\r\n]*")
+_BREAKS_OFF = re.compile(rb"\$[^*\r\n]*(\*.?)?\Z")  # without an end of the line, or a checksum
 _LONGEST_LINE = 1 << 12  # bytes
 
 
@@ -90,9 +91,11 @@ def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
 def _fixes_of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
     """Read the fixes of all RMC sentences; refuse a log without one."""
     has_sentence = False
+    last_line = b""
     try:
         with reading.unpacked(path) as stream:
             while line := stream.readline(_LONGEST_LINE):  # a logger may write something before
+                last_line = line
                 if match := _SENTENCE.search(line):
                     has_sentence = True
                     if fix := _fix_of_sentence(match[0].decode(errors="replace"), reading):
@@ -100,6 +103,8 @@ def _fixes_of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
     except DAMAGED as error:
         raise FileProblem(f"cannot read {path} to its end ({error}): copy it again") from error
 
+    if has_sentence and _BREAKS_OFF.search(last_line):
+        raise FileProblem(f"{path} is cut off in its last line: copy it again")
     if not has_sentence:
         way_out = "turn it into GPX by GPSBabel with -i nmea,date=YYYYMMDD"
         raise FileProblem(f"{path} has no RMC sentences, which have the date: {way_out}")

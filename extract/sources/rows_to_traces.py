@@ -333,9 +333,6 @@ class _SortedRows(NamedTuple):
         return _SortedRows(self.trace_number[which], self.values[:, which])
 
 
-_MADE = Owner("", None, 0)  # in place of an owner whose trace is made
-
-
 class _TracesOfOwners:
     """Makes traces of the rows of owners, once it is known who all owners are."""
 
@@ -368,14 +365,11 @@ class _TracesOfOwners:
                 is_only = only_person_of_id.get(owner.id, person) == person
                 only_person_of_id[owner.id] = person if is_only else None
 
-        # Names that are folded as they are written, as most ids of people are, keep their owners,
-        # which then take no more memory.
         people = (
             folded_of_name[owner.subject] or only_person_of_id.get(owner.id) for owner in owners
         )
         owners_of_people = (
-            owner if person == owner.subject else owner._replace(subject=person)
-            for owner, person in zip(owners, people, strict=True)
+            owner._replace(subject=person) for owner, person in zip(owners, people, strict=True)
         )
         trace_numbers: dict[Owner, int] = {}
         self._trace_of_owner = numbers_by_appearance(owners_of_people, trace_numbers)
@@ -400,30 +394,23 @@ class _TracesOfOwners:
 
     def __call__(self, rows: _SortedRows, left_out: Collection[Recording]) -> Iterator[Trace]:
         """Make the traces of rows, each once, but for recordings that are left out."""
-        any_marked = bool((rows.values[_LAT] == _MARKED).any())
         for start, end in pairwise(rows.starts().tolist()):
             number = int(rows.trace_number[start])
             id_, folded_name = self.recording(number)
             if (id_, folded_name) in left_out:
                 continue
-            self._traces[number] = _MADE  # what names a trace would take memory
             lat, lon, time = rows.values[:, start:end]
 
+            is_valid = lat != _MARKED
+            if not is_valid.any():
+                continue
             # Rows that are marked leave their times.
-            without_fix: tuple[float, ...] = ()
-            if any_marked:
-                is_valid = lat != _MARKED
-                without_fix = tuple(time[~is_valid].tolist())
-                lat = lat[is_valid]
-                lon = lon[is_valid]
-                time = time[is_valid]
-                if not len(lat):
-                    continue
-
+            without_fix = tuple(time[~is_valid].tolist())
             name = self._prefix + id_
             subject, spellings = self._people[folded_name]
             cut_off = number == self._cut_off
-            yield Trace(name, subject, lat, lon, time, spellings, cut_off, without_fix)
+            trace = Trace(name, subject, lat, lon, time, spellings, cut_off, without_fix)
+            yield trace.take(is_valid)
 
 
 # What traces must not be.

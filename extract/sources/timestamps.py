@@ -116,7 +116,7 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> RowsToSeconds:
             raise reading.refusal("no time can be read", example=rows[role][is_given].iloc[0])
 
         reading.count(UNREAD_TIMES, is_given & ~is_read)
-        if are_first and len(seconds) > 1 and _are_days(seconds[is_read], fewest=1):
+        if are_first and _are_days(seconds[is_read]):
             reading.found("days")
             are_days = True
             seconds = np.full(len(rows), np.nan)
@@ -140,16 +140,15 @@ def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> RowsToS
         return None
 
     examples = [text.strip() for text in _as_texts(known_values.head(_VALUES_JUDGED)).tolist()]
-    if pd.api.types.is_timedelta64_dtype(values):
-        if is_dated:
-            return _reader_of_texts(first, _days_with_times, reading)
+    are_spans = pd.api.types.is_timedelta64_dtype(values)
+    if are_spans and not is_dated:
         reading.found("times read as", example=known_values.iloc[0], read_as=UNKNOWN_BEGINNING)
         return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
 
     if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
         raise reading.refusal("minutes without hours", example=examples[0])
 
-    if _are_times_of_day(examples, is_dated=is_dated):
+    if are_spans or _are_times_of_day(examples, is_dated=is_dated):
         if not is_dated:
             raise reading.refusal("times of day alone", example=examples[0])
         return _reader_of_texts(first, _days_with_times, reading)
@@ -363,9 +362,8 @@ def _days_with_times(rows: pd.DataFrame) -> pd.Series:
     day_texts = day_texts.str.replace(_MIDNIGHT, "", regex=True)
 
     times_of_day = _as_texts(rows["time"]).str.strip()
-    whole_seconds = times_of_day.str.replace(r"[.,]\d+$", "", regex=True)
-    are_digits = whole_seconds.str.fullmatch(r"\d+").fillna(False).astype(bool)
-    return day_texts + " " + times_of_day.mask(are_digits, whole_seconds.str.zfill(6))
+    hhmmss = r"^(\d{1,2})(\d\d)(\d\d)(?=[.,]|$)"
+    return day_texts + " " + times_of_day.str.replace(hhmmss, r"\1:\2:\3", regex=True)
 
 
 def _iso_8601(texts: pd.Series) -> Floats:
@@ -460,9 +458,9 @@ def times_held(values: pd.Series) -> TimesHeld | None:
     return TimesHeld(in_utc, days=_are_days(seconds))
 
 
-def _are_days(seconds: Floats, fewest: int = 2) -> bool:
+def _are_days(seconds: Floats) -> bool:
     """Return whether all of several times are at midnight."""
-    return len(seconds) >= fewest and not (seconds % _DAY).any()
+    return len(seconds) > 1 and not (seconds % _DAY).any()
 
 
 def are_times_of_day(values: pd.Series) -> bool:

@@ -1,6 +1,6 @@
 """Times of years that no receiver has: mended where that is certain, else left out, and said."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -18,9 +18,6 @@ from trajanon.extract.sources.timestamps import (
 )
 from trajanon.extract.trace import Trace
 
-_recording_of = attrgetter("name", "subject")  # what the pieces of a recording share
-_POINTS_CHECKED_TOGETHER = 50_000
-
 MENDED = "mended times (Buddhist years, or 1,024 weeks early)"
 
 _ERA = 1_024 * 7 * 86_400.0  # seconds after which the week counter of GPS begins again
@@ -35,40 +32,18 @@ _YEAR_1971 = 31_536_000.0
 
 
 def with_true_years(traces: Iterable[Trace], reading: Reading) -> Iterator[Trace]:
-    """Check the times of recordings, given as pieces that follow each other; many at once."""
-    gathered: list[Trace] = []
-    points = 0
-    for trace in traces:
-        is_full = points >= _POINTS_CHECKED_TOGETHER
-        if is_full and _recording_of(trace) != _recording_of(gathered[-1]):
-            yield from _checked(gathered, reading)
-            gathered = []
-            points = 0
-        gathered.append(trace)
-        points += len(trace)
-    yield from _checked(gathered, reading)
-
-
-def _checked(traces: list[Trace], reading: Reading) -> Iterator[Trace]:
-    """Mend the times of whole recordings, where they are not usual."""
-    # Most files have usual times alone: they are looked at together.
-    if _are_usual(_times_of(traces)):
-        yield from traces
-        return
-
-    for _, pieces in groupby(traces, _recording_of):
+    """Check the times of recordings, given as pieces that follow each other."""
+    for _, pieces in groupby(traces, attrgetter("name", "subject")):
         recording = list(pieces)
-        time = _times_of(recording)
-        if not _are_usual(time):
-            time = _mended(time, replace(reading, what=recording[0].name))
+        time = np.concatenate([piece.time for piece in recording])
+        if _are_usual(time):
+            yield from recording
+            continue
+
+        time = _mended(time, replace(reading, what=recording[0].name))
         ends = np.cumsum([len(piece) for piece in recording])
         for piece, part in zip(recording, np.split(time, ends[:-1]), strict=True):
             yield replace(piece, time=part)
-
-
-def _times_of(traces: Sequence[Trace]) -> Floats:
-    """Put the times of all points together."""
-    return np.concatenate([np.empty(0), *(trace.time for trace in traces)])
 
 
 def _are_usual(time: Floats) -> bool:
@@ -111,13 +86,12 @@ def _in_our_years(time: Floats) -> tuple[Floats, Bools]:
 
     Also mark which these are.
     """
-    is_late = np.isfinite(time) & (time >= LATEST) & (time < _YEAR_3000)
-    dates = np.where(is_late, time, 0.0).astype("datetime64[s]")
+    is_late = (time >= LATEST) & (time < _YEAR_3000)
     # Moved by whole months, as the days of 543 years are not always as many.
-    months = dates.astype("datetime64[M]")
-    in_our_years = (months - 12 * _BUDDHIST_YEARS).astype("datetime64[s]") + (dates - months)
-    fraction = time % 1.0  # which dates of seconds have lost
-    moved = np.where(is_late, in_our_years.astype(np.float64) + fraction, time)
+    months = np.where(is_late, time, 0.0).astype("datetime64[s]").astype("datetime64[M]")
+    months_in_our_years = months - 12 * _BUDDHIST_YEARS
+    ahead = months.astype("datetime64[s]") - months_in_our_years.astype("datetime64[s]")
+    moved = time - ahead.astype(np.float64)
     is_buddhist = is_late & within(moved)
     return np.where(is_buddhist, moved, time), is_buddhist
 

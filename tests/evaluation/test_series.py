@@ -21,6 +21,7 @@ from trajanon.files.trajectory_files import read_trajectories, write_trajectorie
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.ledger import Ledger, content_of, opened
 from trajanon.release.report_files import json_ready, read_report
+from trajanon.release.verdict import verdict
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.anonymize_one_file import anonymize_file
 from trajanon.trajectories.subjects import NAMELESS
@@ -247,6 +248,20 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
         assert [entry.note["settled"] for entry in ledger.entries] == [True] * named
 
 
+def test_who_is_on_lines_of_several_releases_is_told(tmp_path: Path, book: Path) -> None:
+    """Each person has a trip in both: whoever knows both trips knows both lines."""
+    for name, rows, before in (("a", np.arange(0, 40, 2), 0), ("b", np.arange(1, 50, 2), 20)):
+        path = tmp_path / f"{name}.parquet"
+        write_trajectories(path, trips_of(rows, walks(60)[rows]))
+        out = tmp_path / f"{name}.csv"
+        assert anonymize_file(path, out, 3, ledger=book, **QUICK)["persons"]["people"] == 0
+        report = read_report(out)
+        assert report.ledger is not None
+        assert report.ledger.people_before == before
+        kinds = [finding.kind for finding in verdict(report).findings]
+        assert ("people_in_series" in kinds) == (name == "b")
+
+
 @pytest.mark.parametrize("again", [True, False])
 def test_one_line_each_holds_over_all_releases_of_a_ledger(
     tmp_path: Path, book: Path, again: bool
@@ -374,7 +389,7 @@ def test_a_run_that_is_refused_leaves_no_new_ledger(run: Run, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["look", "a.ledger"], "takes show, verify or forget (got 'look')"),
+        (["look", "a.ledger"], "'look' is not one of 'show', 'verify', 'forget'"),
         (["forget", "a.ledger"], "takes the number of a release, which show lists"),
         (["show", "a.ledger", "1"], "takes no number"),
         (["show", "none.ledger"], "there is no none.ledger"),

@@ -88,6 +88,17 @@ def test_all_near_an_end_is_cut_out_and_all_far_from_it_stays(
     assert set(expected) <= kept(left)
 
 
+@pytest.mark.parametrize(("lat", "metres"), [(89.999, 200.0), (-90.0, 200.0), (75.0, 20_000.0)])
+def test_all_near_an_end_is_cut_out_at_a_pole_and_far_around(lat: float, metres: float) -> None:
+    rules = replace(RULES, trim_ends=metres)
+    for azimuth in range(0, 360, 30):
+        far = (np.arange(400) * metres / 50.0).tolist()
+        way = line(far, start=(lat, 3.0), azimuth=azimuth)
+        for key in range(5):
+            left = trimmed(way, rules=rules, key=key)
+            assert not len(left) or away(left, lat, 3.0) > metres
+
+
 def test_the_end_is_not_the_centre_of_what_is_cut_out() -> None:
     """Nameless rides that leave a home in all directions, with many secrets."""
     centres = []

@@ -137,7 +137,18 @@ def test_a_way_through_a_circle_is_cut_even_if_no_point_lies_in_it() -> None:
     assert left.pieces[1].tolist() == [2, 2]
 
 
-@given(st.floats(-180.0, 180.0), st.floats(-80.0, 80.0))
+@pytest.mark.parametrize("lat", [0.0, 75.0, -89.999, 90.0])
+def test_no_circle_lies_farther_from_its_place_than_its_shift(lat: float) -> None:
+    radius = Radius(50.0, 20_000.0)
+    farthest = 0.0
+    for number in range(1_000):
+        circles = Circles(radius, number.to_bytes(16, "little"))
+        centre = circles.centres(circles.numbers_of(np.array([[lat, 3.0]])))
+        farthest = max(farthest, metres_from((lat, 3.0), *centre.T)[0])
+    assert 0.9 * radius.shift < farthest < 1.0002 * radius.shift or lat == 90.0
+
+
+@given(st.floats(-180.0, 180.0), st.floats(-90.0, 90.0))
 def test_circles_hold_everywhere_on_earth(lon: float, lat: float) -> None:
     home = star(3, start=(lat, lon))
     _, left, _ = cut_places(home, RADIUS, NOWHERE, bytes(range(32)))

@@ -1,6 +1,7 @@
 """Groups of trips hold members in different places at each end."""
 
 from contextlib import nullcontext
+from itertools import combinations
 
 import naive
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints, renumbered
 from trajanon.common.effort_of_the_search import Effort, EffortName
-from trajanon.grouping.different_ends import Ends
+from trajanon.grouping.different_ends import Ends, holds_distinct_places
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import anneal_runs
@@ -62,3 +63,23 @@ def test_free_ends_are_in_places_of_their_own() -> None:
     assert not ends.lacks_place(np.array([0, 3, 4]))
     assert ends.lacks_place(np.array([0, 1, 2, 3]))
     assert ends.groups_lacking_places(np.array([0, 1, 1, 0, 0])) == [1]
+
+
+@given(n=st.integers(0, 9), count=st.integers(1, 5), seed=st.integers(0, 10**6))
+def test_distinct_places_as_by_trying_all(n: int, count: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    are_apart = np.triu(random.random((n, n)) < 0.7, 1)
+    are_apart |= are_apart.T
+    copied = random.integers(0, max(n, 1), n)  # some members are twice in one place
+    are_apart = are_apart[np.ix_(copied, copied)]
+    expected = any(
+        all(are_apart[pair] for pair in combinations(members, 2))
+        for members in combinations(range(n), count)
+    )
+    assert holds_distinct_places(are_apart, count) == expected
+
+
+def test_many_trips_from_one_place_too_few_are_soon_looked_at() -> None:
+    """All sets of ten of them would take longer than the Earth is old."""
+    assert ends_at(np.arange(180) % 9, 10).lacks_place(np.arange(180))
+    assert not ends_at(np.arange(180) % 10, 10).lacks_place(np.arange(180))

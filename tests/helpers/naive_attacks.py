@@ -1,15 +1,13 @@
 """Slow twins of the attacks: shorter, and obviously right. And small cities."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, combinations_with_replacement, pairwise
 
 import numpy as np
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 
@@ -53,22 +51,6 @@ def timed_cities(draw: st.DrawFn) -> Published:
     return replace(city, times=times, line_times=line_times, cycle=cycle)
 
 
-Near = Callable[[Floats, Floats], bool]
-"""Whether two points are near; each is latitude, longitude and seconds."""
-
-
-def nearness(city: Published, tolerance: float, hour: float | None) -> Near:
-    """Near on Earth and, if an hour is known, in time: today or so many days before or after."""
-
-    def near(point: Floats, other: Floats) -> bool:
-        if displacement(point[:2], other[:2]) > tolerance:
-            return False
-        turns = city.cycle * np.arange(-60, 61) if np.isfinite(city.cycle) else np.zeros(1)
-        return hour is None or bool(np.abs(point[2] - other[2] + turns).min() <= hour)
-
-    return near
-
-
 def with_times(points: Floats, times: Floats | None) -> Floats:
     when = np.zeros(points.shape[:2]) if times is None else times
     return np.concatenate([points, when[..., None]], axis=-1)
@@ -95,12 +77,21 @@ def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, 
     )
 
 
-def squares(line: Floats, known: Floats, near: Near) -> float:
-    """Sum of squared distances from the points known to the nearest of a line that fit."""
-    fits = [
-        [displacement(p[:2], q[:2]) ** 2 if near(p, q) else np.inf for q in line] for p in known
-    ]
-    return float(sum(min(of_point) for of_point in fits))
+def apart(city: Published, point: Floats, other: Floats, *, by_hour: bool) -> float:
+    """The squared distance of two points, each latitude, longitude and seconds.
+
+    A minute counts as 4 m: today, or so many days before or after.
+    """
+    scale = metres_of_degrees(city.lines[..., 0].mean())
+    square = float((((point[:2] - other[:2]) * scale) ** 2).sum())
+    if by_hour:
+        turns = city.cycle * np.arange(-60, 61) if np.isfinite(city.cycle) else np.zeros(1)
+        square += float((np.abs(point[2] - other[2] + turns).min() / 15.0) ** 2)
+    return square
+
+
+def shows_hours(city: Published) -> bool:
+    return city.times is not None and city.line_times is not None
 
 
 def nearest_of(away: dict[int, float]) -> list[int]:
@@ -109,46 +100,53 @@ def nearest_of(away: dict[int, float]) -> list[int]:
     return [line for line, far in away.items() if far <= least + 1e-6 + 1e-9 * least]
 
 
-def known_points(city: Published, tolerance: float, hour: float | None = None) -> Floats:
+def known_points(city: Published, *, by_hour: bool) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
-    told, near = [], nearness(city, tolerance, hour)
+    told = []
     lines = with_times(city.lines, city.line_times)
     for target, points in enumerate(with_times(city.points, city.times)):
         chances = []
-        for chosen in combinations(range(len(points)), 2):
-            away = {n: squares(line, points[list(chosen)], near) for n, line in enumerate(lines)}
-            fit = {n: far for n, far in away.items() if far < np.inf}
-            chances.append(picked(city, target, nearest_of(fit)))
+        for first, second in combinations(points, 2):
+            away = {
+                n: min(
+                    apart(city, first, line[i], by_hour=by_hour)
+                    + apart(city, second, line[j], by_hour=by_hour)
+                    for i, j in combinations_with_replacement(range(len(line)), 2)
+                )
+                for n, line in enumerate(lines)
+            }
+            chances.append(picked(city, target, nearest_of(away)))
         mean = np.mean(chances, axis=0)
         told.append([mean[0], mean[1], max(chance for chance, _ in chances)])
     return np.array(told)
 
 
+def lines_by_distance(city: Published, chosen: list[int]) -> list[list[int]]:
+    """The lines nearest to each original by chosen points, and their hours, on no clock's turn."""
+    straight = replace(city, cycle=np.inf)
+    lines = with_times(city.lines, city.line_times)
+    by_hour = shows_hours(city)
+    return [
+        nearest_of(
+            {
+                n: sum(apart(straight, one[at], line[at], by_hour=by_hour) for at in chosen)
+                for n, line in enumerate(lines)
+            }
+        )
+        for one in with_times(city.points, city.times)
+    ]
+
+
 def nearest_ends(city: Published) -> Floats:
-    """Chances, and those of the own line, by the straight distances of both ends."""
-
-    def place(point: Floats) -> Floats:
-        lat, lon = np.radians(point)
-        away = np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)
-        return 6_371_000.0 * np.array(away)
-
-    def far(one: Floats, other: Floats) -> float:
-        return float(np.linalg.norm([place(one[end]) - place(other[end]) for end in (0, -1)]))
-
-    return np.array(
-        [
-            picked(
-                city,
-                target,
-                nearest_of({n: far(points, line) for n, line in enumerate(city.lines)}),
-            )
-            for target, points in enumerate(city.points)
-        ]
-    )
+    """Chances, and those of the own line, by the distances of both ends."""
+    nearest = lines_by_distance(city, [0, -1])
+    return np.array([picked(city, target, lines) for target, lines in enumerate(nearest)])
 
 
 def nearest_lines(city: Published) -> list[list[int]]:
-    """The lines nearest to each original, in standardised columns."""
+    """The lines nearest to each original: by metres and hours, or else in standardised columns."""
+    if shows_hours(city):
+        return lines_by_distance(city, list(range(city.points.shape[1])))
     table = city.points.reshape(len(city.points), -1)
     other = city.lines.reshape(len(city.lines), -1)
     varies = (table != table[0]).any(axis=0)
@@ -196,7 +194,7 @@ def left_on(
 def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str) -> Floats:
     """For each step the chances of the first and the first three, and of a row of the subject.
 
-    The line goes on, or also returns to where the one before began: the first, if both are as good.
+    The line goes on, or is the way back: the first, if both are as good.
     """
     on, back = (lines_after(city, pairs, on_a_day, of, returns) for returns in (False, True))
     return back if pairs and back[:, 0].mean() > on[:, 0].mean() else on
@@ -216,10 +214,10 @@ def lines_after(
         for number, line in enumerate(lines):
             off = (line[0] - way[-1]) * [*scale, 1.0 / 60.0]
             late = -10.0 * off[2] if off[2] < 0.0 else 3.0 * min(off[2], 60.0)
-            back = (line[-1] - way[0])[:2] * scale * returns
+            on_way = (line - way[::-1])[:, :2] if returns else off[None, :2] / scale
             if number != own:
-                squares = (off[:2] ** 2).sum() + (late * timed) ** 2 + (back**2).sum()
-                away[number] = float(np.sqrt(squares))
+                square = ((on_way * scale) ** 2).sum(axis=1).mean() + (late * timed) ** 2
+                away[number] = float(np.sqrt(square))
         chances = [0.0, 0.0]
         if (right := away.get(city.labels[b])) is not None:
             nearer = sum(far < right - 1e-6 for far in away.values())
@@ -239,7 +237,7 @@ def places(city: Published) -> list[list[int]]:
 
     A place is the first of the ends near which most others are: all beginnings, then all ends. The
     second one is where most are of those that are not near the first. By lines it is the middle of
-    these ends, of which some are 200 m, 500 m or 1 km from the first: the best of the three.
+    these ends, of which some are 200 m to 1 km from the first: the best of several reaches.
     """
     scale = metres_of_degrees(city.lines[..., 0].mean())
 
@@ -256,9 +254,9 @@ def places(city: Published) -> list[list[int]]:
         most = int(np.argmax([len(some) for some in near]))
         return ends[most], np.mean(near[most], axis=0), len(near[most])
 
-    reaches = (200.0, 500.0, 1_000.0)
+    reaches = (200.0, 300.0, 500.0, 700.0, 1_000.0)
     counts = [[0, 0, 0], [0, 0, 0]]
-    found = [[0, 0, 0], [0, 0, 0]]  # by reach
+    found = [[0] * len(reaches) for _ in counts]
     guess, *_ = busiest(np.concatenate([city.lines[:, 0], city.lines[:, -1]]), None, 200.0)
     for person in set(city.owners.tolist()):
         went = city.points[city.owners == person]

@@ -55,12 +55,12 @@ def inferred(some: Floats, lines: Floats, near: float) -> list[bool]:
 def goes_on(one: Floats, next_one: Floats, lines: Floats, *, returns: bool) -> bool:
     """Whether the line that begins where one ends, other than its own, is that of the next.
 
-    If people return, it also ends where one begins.
+    If people return, it is the way back.
     """
     scale = metres_of_degrees(lines[..., 0].mean())
     far = np.hypot(*((lines[:, 0] - one[-1]) * scale).T)
     if returns:
-        far = np.hypot(far, np.hypot(*((lines[:, -1] - one[0]) * scale).T))
+        far = np.array(away(one[::-1], lines))
     far[np.argmin(away(one, lines))] = np.inf
     return bool(np.argmin(far) == np.argmin(away(next_one, lines)))
 

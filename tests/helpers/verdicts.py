@@ -29,6 +29,10 @@ def people(below: float) -> dict[str, Any]:
     return {"persons": {"people": 1_000_000, "people_below": int(below * 1_000_000)}}
 
 
+def in_series(before: int) -> dict[str, Any]:
+    return {"people": 1_000, "ledger": {"rows": [], "people_before": before}}
+
+
 def moved(share: float) -> dict[str, Any]:
     return {"displacement": {"mean": 1_000.0 * share, "median": 1.0}}
 
@@ -77,6 +81,8 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (people(PEOPLE), "ready", ""),
     (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
     ({"shards": 2, "persons": None}, "conditional", "The lines of a person are not checked"),
+    (in_series(10), "ready", ""),
+    (in_series(20), "conditional", "2 % of the people are on lines of earlier releases"),
     (
         {"shards": 2, "counted": "records", "subjects_per_group": None},
         "conditional",
@@ -183,6 +189,12 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
     ),
     ({"shards": 2, "persons": None}, "people_not_checked", {"k": 5, "units": "trips"}, None),
+    (
+        in_series(500),
+        "people_in_series",
+        {"k": 5, "units": "trips", "unit": "trip", "share": Share(0.5, 1_000)},
+        ("one_line_each", "anonymize", {"one_line_each": True}),
+    ),
     (
         alone(3),
         "hours_alone",

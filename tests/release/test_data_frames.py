@@ -112,6 +112,15 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
     )
 
 
+def test_warnings_name_parameters_of_anonymize(caplog: pytest.LogCaptureFixture) -> None:
+    """Not the roles of `columns`, which it does not take."""
+    people = fixes(id=list("abcd") * 3, seen=np.repeat(1_683_964_800 + 60 * np.arange(3), 4))
+    with caplog.at_level(logging.WARNING):
+        trajanon.anonymize(people, k=2, subject="who")
+    assert "'seen' holds times: set `time`=seen; without, points are taken" in caplog.text
+    assert "`columns`" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("frame", "asked", "said"),
     [
@@ -128,6 +137,8 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             "name the right columns (call them lat and lon), or transform them",
         ),
         (fixes(time="noon"), {"subject": "who"}, "or name another column with `time`"),
+        (fixes(), {"subject": "track"}, "`subject`=track is for files, and the frame is none"),
+        (fixes(track=7), {"subject": "track"}, "has a column 'track', and subject=track means no"),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
         (
             fixes()[["lat", "lon"]],

@@ -23,6 +23,7 @@ from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.evidence import Evaluation
+from trajanon.extract import Rules, Trace, cut
 from trajanon.files.release_contents import MOST_ROWS
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, read_release, write_release
 from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
@@ -262,3 +263,17 @@ def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> 
         }[way]
         assert f"Wrote {what} to {out}" in answer.out
     assert rows["lines"] < rows["subjects"] < 60
+
+
+def test_lines_count_records_where_the_source_names_nobody(tmp_path: Path) -> None:
+    """Several recordings may be of one person."""
+    ways = [np.linspace(40.0, 40.03, 30) + 1e-4 * place for place in range(6)]
+    for people, column in (([None] * 6, "records"), (["Ada", None, *"bcde"], "people")):
+        walks = [
+            Trace(str(place), person, way, np.full(30, 2.0), np.full(30, np.nan))
+            for place, (person, way) in enumerate(zip(people, ways, strict=True))
+        ]
+        path = tmp_path / f"{column}.csv"
+        trajanon.anonymize(cut(walks, Rules()), 3, rows="lines", effort="fast").write(path)
+        assert path.read_text().startswith(f"id,{column},lat1")
+        assert trajanon.check(path, 3).holds

@@ -224,14 +224,14 @@ def test_a_file_that_workers_do_not_see_is_refused(
 ) -> None:
     """Left out as unreadable, it would change the result."""
 
-    find = files.find
+    files_of = files.files_of
 
     def found(*given: Any) -> Any:
-        listed = find(*given)
+        listed = files_of(*given)
         (traces / "3.gpx").unlink()
         return listed
 
-    monkeypatch.setattr(files, "find", found)
+    monkeypatch.setattr(files, "files_of", found)
     with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
         to(tmp_path / "out.parquet", traces, client)
 

@@ -56,7 +56,8 @@ def test_each_line_counts_once_in_each_cell_it_passes(grid: float | str) -> None
 def test_what_two_maps_differ_by_is_whole_lines_of_k_people(seed: int, metres: float) -> None:
     """Who takes one map from another, of other hours, gets sums of whole lines, never fewer."""
     released = lines(4, seed)
-    of_each_line = [{*cell_counts(released.batch(number, 1), metres).cell} for number in range(4)]
+    each = [ReleasedLines(released.points[[n]], released.trips[[n]]) for n in range(4)]
+    of_each_line = [{*cell_counts(line, metres).cell} for line in each]
     day = cell_counts(released, metres)
     for cell, of_lines in zip(day.cell, day.lines, strict=True):
         assert of_lines == sum(cell in passed for passed in of_each_line)

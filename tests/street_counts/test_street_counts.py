@@ -13,7 +13,6 @@ from osm_xml import OsmFile
 
 import trajanon
 import trajanon.street_counts.streets
-from trajanon import street_counts
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
@@ -160,18 +159,6 @@ def test_a_line_without_times_counts_and_changes_no_speed(
     assert found.speed_kmh.tolist() == alone.speed_kmh.tolist()
     if clock is not None:
         assert set(streets(both, roads, parts=day_parts("7-9")).trips) == {4}
-
-
-def test_speeds_do_not_depend_on_how_many_lines_are_followed_at_once(
-    roads: RoadsToFollow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there, back = east(50, 1_950, 30), east(1_950, 50, 30)
-    takes = np.array([[700.0], [800.0], [1_300.0], [2_000.0]])
-    times = DAY.rounded(28_200.0 + np.linspace(0, 1, 30) * takes)
-    released = ReleasedLines(np.stack([there, there, back, back]), np.full(4, 4), times, DAY)
-    at_once = streets(released, roads).speed_kmh
-    monkeypatch.setattr(street_counts.streets, "_LINES_PER_SEARCH", 2)
-    assert streets(released, roads).speed_kmh.tolist() == at_once.tolist()
 
 
 def test_a_street_over_the_180th_meridian_is_short(tmp_path: Path) -> None:

@@ -71,6 +71,29 @@ def test_weights_count_in_proportion(
     assert one.information_loss == other.information_loss
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"method": "decomposition", "refine": "none"},
+        {"method": "mdav", "refine": "rcs"},
+        {"method": "hm2", "refine": "none"},
+    ],
+)
+@pytest.mark.parametrize("times", [4.0**-45, 4.0**45])
+def test_very_light_and_heavy_columns_are_grouped_as_well(
+    how: dict[str, Any], times: float
+) -> None:
+    """A search ends at gains of a fixed size: neither all there is to gain, nor rounding."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    one = trajanon.microaggregate(X, 3, **how)
+    other = trajanon.microaggregate(X, 3, weights=np.full(3, times), **how)
+    assert other.information_loss == pytest.approx(one.information_loss, rel=1e-6)
+    assert other.sse == pytest.approx(times * one.sse)
+    assert other.sst == pytest.approx(times * one.sst)
+    if one.path_length is not None:
+        assert other.path_length == pytest.approx(np.sqrt(times) * one.path_length)
+
+
 def test_a_heavier_column_loses_less() -> None:
     X = np.random.default_rng(0).normal(size=(200, 4))
     lost = []
@@ -95,7 +118,10 @@ def test_a_search_with_heavy_columns_ends(heuristic: HeuristicName, weight: floa
 
 @pytest.mark.parametrize(
     "weights",
-    [[1], [1, 2, 3], [[1, 2]], 1, [1, -1], [1, np.nan], [1, np.inf], [1, 1e31], [0, 0], ["x", 1]],
+    [
+        *([1], [1, 2, 3], [[1, 2]], [], 1, [1, -1], [1, np.nan], [1, np.inf], [1, 1e31]),
+        *([0, 0], [0, 1e-31], [1e-323, 1e-323], ["x", 1]),
+    ],
 )
 def test_what_are_no_weights_is_refused(weights: Any) -> None:
     with pytest.raises(BadInput, match=r"^`weights` must be .*number"):

@@ -15,7 +15,6 @@ from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
 
 _MOST_WAITING = 1 << 16  # nodes that may wait in a search
-_LEAST_SPREAD = 5.0  # metres that every line is taken to lie off its road, at least
 
 _ECCENTRICITY_SQUARED = 0.0066943799901413165  # of the ellipsoid WGS 84
 _EQUATOR = 6378137.0  # its radius there, in metres
@@ -64,12 +63,13 @@ class Matching(NamedTuple):
 
 
 class NearStreets(NamedTuple):
-    """The streets near each point of n lines, or of one of them, the nearest first."""
+    """The streets near each point of n lines, the nearest first."""
 
     segment: NDArray[np.int64]  # the nearest one of the street, (n, m, streets)
     metres: NDArray[np.float64]  # from the point, (n, m, streets)
     share: NDArray[np.float64]  # of the segment before the place nearest to the point, likewise
     street_counts: NDArray[np.int64]  # how many streets each point has, (n, m)
+    spread: NDArray[np.float64]  # metres that each line lies off its road, as is estimated, (n,)
 
 
 class Paths(NamedTuple):
@@ -89,7 +89,6 @@ class Workspace(NamedTuple):
     search: WaySearch
     paths: Paths
     gained: NDArray[np.float64]  # log-likelihood of each state of a point by itself, (2 streets,)
-    distances: NDArray[np.float64]  # metres of points from their nearest street, rising, (m,)
 
 
 class StreetsTaken(NamedTuple):
@@ -123,7 +122,6 @@ def room_for(nodes: int, points: int, streets: int) -> Workspace:
         WaySearch(np.empty(nodes), via, found_by, wanted_by, waiting, np.empty(_MOST_WAITING)),
         Paths(state, np.empty(shape), np.empty(shape), before, count),
         gained=np.empty(2 * streets),
-        distances=np.empty(points),
     )
 
 
@@ -221,24 +219,24 @@ def nearest_ways(network, begin_state, wanted_count, limit, search, number):
 
 
 @bare
-def begin_paths(network, near, spread, paths):
-    """Fill in the states near each point of a line, and how likely it is seen from each.
-
-    ``spread`` is how far, in metres, the line lies off its road.
-    """
-    for point in range(near.street_counts.shape[0]):
+def begin_paths(network, near, line, paths):
+    """Fill in the states near each point of a line, and how likely it is seen from each."""
+    for point in range(near.street_counts.shape[1]):
         count = 0
-        for rank in range(near.street_counts[point]):
-            segment = near.segment[point, rank]
+        for rank in range(near.street_counts[line, point]):
+            segment = near.segment[line, point, rank]
             street = network.street[segment]
-            along = network.before[segment] + near.share[point, rank] * network.length[segment]
+            along = (
+                network.before[segment] + near.share[line, point, rank] * network.length[segment]
+            )
 
             for direction in range(2):
                 if network.may_go[street, direction]:
                     offset = network.street_length[street] - along if direction else along
                     paths.state[point, count] = 2 * street + direction
                     paths.offset[point, count] = offset
-                    paths.score[point, count] = -0.5 * (near.metres[point, rank] / spread) ** 2
+                    deviations = near.metres[line, point, rank] / near.spread[line]
+                    paths.score[point, count] = -0.5 * deviations**2
                     paths.before[point, count] = -1
                     count += 1
         paths.state_counts[point] = count
@@ -340,29 +338,8 @@ def extend_paths(network, matching, straight, point, spread, room, number):
 
 
 @bare
-def spread_from_roads(near, distances):
-    """Estimate how far a line lies from roads, in metres: by the median of its points' nearest.
-
-    ``distances``, (m,), is room for sorting these.
-    """
-    count = 0
-    for point in range(near.street_counts.shape[0]):
-        if near.street_counts[point]:
-            nearest = near.metres[point, 0]
-            insert_rising(distances, distances, count, nearest, nearest)
-            count += 1
-
-    # 1.4826 times the median of absolute errors is the deviation of normal ones; a few points far
-    # from any road do not change it.
-    if count == 0:
-        return _LEAST_SPREAD
-    median = 0.5 * (distances[(count - 1) // 2] + distances[count // 2])
-    return max(1.4826 * median, _LEAST_SPREAD)
-
-
-@bare
-def match_lines(network, matching, points, near_all, first, room, matched):
-    """Match the lines from number ``first`` on, as many as ``near_all`` has; fill in ``matched``.
+def match_lines(network, matching, points, near, first, room, matched):
+    """Match the lines from number ``first`` on, as many as ``near`` has; fill in ``matched``.
 
     ``points``, (n, m, 2), are those of all lines. A line that leaves the roads, or has no way on,
     is matched in pieces.
@@ -371,20 +348,16 @@ def match_lines(network, matching, points, near_all, first, room, matched):
     number = 0
     paths = room.paths
 
-    for i in range(near_all.street_counts.shape[0]):
+    for i in range(near.street_counts.shape[0]):
         line = first + i
-        near = NearStreets(
-            near_all.segment[i], near_all.metres[i], near_all.share[i], near_all.street_counts[i]
-        )
-
-        # Used twice: for how far the line lies from its road, and how much longer its way is.
-        spread = spread_from_roads(near, room.distances)
-        begin_paths(network, near, spread, paths)
+        begin_paths(network, near, i, paths)
 
         for point in range(1, m):
             if paths.state_counts[point] and paths.state_counts[point - 1]:
                 straight = straight_between(points[line, point - 1], points[line, point])
-                number = extend_paths(network, matching, straight, point, spread, room, number)
+                number = extend_paths(
+                    network, matching, straight, point, near.spread[i], room, number
+                )
 
         # From the last point back along the best path; where a piece begins, its last point is that
         # of the piece before.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from msgspec import to_builtins
@@ -10,7 +10,12 @@ from msgspec import to_builtins
 from trajanon.common.arrays import Bools, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import Json
-from trajanon.evaluation.attacks.end_or_hour import departures_told, ends_told
+from trajanon.evaluation.attacks.end_or_hour import (
+    departures_guessed,
+    departures_told,
+    ends_guessed,
+    ends_told,
+)
 from trajanon.evaluation.attacks.home_and_work import Place, places_found
 from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.next_trip import next_line
@@ -89,13 +94,6 @@ class Audit:
         weak_points = [weakness.account for weakness in self.weaknesses]
         account: dict[str, Json] = to_builtins(self) | {"weaknesses": weak_points}
         return account
-
-
-def match_of(text: str | None) -> MatchName | None:
-    """Check how rows are matched with originals."""
-    if text not in (None, *get_args(MatchName)):
-        raise BadInput(f"`match` is id or order (got {text!r})")
-    return text  # type: ignore[return-value]  # one of its names
 
 
 def audit(
@@ -275,17 +273,15 @@ def _by_nearest_row(seen: Published) -> dict[str, Estimate]:
 
     Guessing takes the likeliest answer of the originals, which nobody knows better.
     """
-    by_line, _ = ends_told(seen.points, seen.lines)
-    _, by_guess = ends_told(seen.points, seen.points)
+    by_line = ends_told(seen)
+    by_guess = ends_guessed(seen, seen.points[:, -1])
     chances = {"end of a trip": beyond_guessing(by_line, by_guess, seen.owners)}
 
     if seen.times is not None and seen.line_times is not None:
-        # Of originals with times.
-        is_timed = np.isfinite(seen.times[:, 0])
-        points = seen.points[is_timed]
-        starts = seen.times[is_timed, 0]
-        by_line, _ = departures_told(points, seen.lines, starts, seen.line_times[:, 0], seen.cycle)
-        _, by_guess = departures_told(points, points, starts, starts, seen.cycle)
+        departures = seen.times[:, 0]
+        is_timed = np.isfinite(departures)
+        by_line = departures_told(seen)[is_timed]
+        by_guess = departures_guessed(seen, departures)[is_timed]
         chances["hour of a trip"] = beyond_guessing(by_line, by_guess, seen.owners[is_timed])
     return chances
 

@@ -200,7 +200,10 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         **by_patience._asdict(),
         chained=drives,
         followed=people_followed(
-            seen, departure_days(averaged), after_known, nobody_is_named=report.nobody_is_named
+            seen,
+            departure_days(averaged),
+            after_known,
+            nobody_is_named=not report.source.names_people,
         ),
         inferred=inferred(seen),
         report=report,

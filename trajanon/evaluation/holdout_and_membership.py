@@ -110,12 +110,16 @@ def hold_out(
     timing = report.timing
     hour_is_told = None
     if timing is not None and lines.times is not None:
-        hour_is_told, _ = departures_told(
-            trajectories.points,
-            lines.points,
-            timing.seconds(trajectories)[:, 0],
-            lines.times[:, 0],
-            timing.clock.period,
+        hour_is_told = departures_told(
+            Published(
+                points=trajectories.points,
+                lines=lines.points,
+                labels=np.zeros(len(trajectories), np.int64),  # not asked for
+                k=k,
+                times=timing.seconds(trajectories),
+                line_times=lines.times,
+                cycle=timing.clock.period,
+            )
         )
     return measured_halves(trajectories, halves, k, hour_is_told=hour_is_told)
 
@@ -180,9 +184,18 @@ def measured_halves(
     points = trajectories.points
     is_member, subjects, lines, shadows = halves
 
+    # Each trajectory counts as on a line of its own, so that no step of a person is left out. Of
+    # what is seen, the right line is the nearest.
+    metres_away, nearest = nearest_line(points, lines)
+    steps = people_steps(trajectories, np.arange(len(trajectories)))
+    one_row_each = np.ones(len(lines), np.int64)
+    seen = Published(
+        points, lines, labels=nearest, k=k, against="half", copies=one_row_each, steps=steps
+    )
+
     successes: dict[str, Bools] = {
         "linkability": _is_linked(points, lines),
-        "inference": ends_told(points, lines)[0],
+        "inference": ends_told(seen),
     }
     if hour_is_told is not None:
         successes["inference of the hour"] = hour_is_told
@@ -191,16 +204,8 @@ def measured_halves(
         for question, succeeded in successes.items()
     }
 
-    # Each trajectory counts as on a line of its own, so that no step of a person is left out.
-    metres_away, nearest = nearest_line(points, lines)
-    steps = people_steps(trajectories, np.arange(len(trajectories)))
     # The next trip can only be compared where people of both halves have one, and another line.
     if steps is not None and len(lines) > 1 and 0 < is_member[steps.here].sum() < len(steps.here):
-        # The right line is that nearest to the next trajectory.
-        one_row_each = np.ones(len(lines), np.int64)
-        seen = Published(
-            points, lines, labels=nearest, k=k, against="half", copies=one_row_each, steps=steps
-        )
         rates = next_line(seen).line_rates
         risks[NEXT] = _risk_of(rates, is_member[steps.here], subjects[steps.here])
 
@@ -222,12 +227,9 @@ def measured_halves(
 
 
 def _is_linked(points: Floats, lines: Floats) -> Bools:
-    """Check whether both halves of each trajectory, (n, p, 2), lead to the same line.
-
-    Of a single point both halves are this.
-    """
+    """Check whether both halves of each trajectory, (n, p, 2), lead to the same line."""
     half = points.shape[1] // 2
-    parts = slice(None, max(half, 1)), slice(half, None)
+    parts = slice(None, half), slice(half, None)
     by_begin, by_end = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
     return np.asarray(by_begin == by_end)
 

@@ -79,7 +79,7 @@ def evaluate_large(
     sample = read_rows(is_sampled)
     guesses_by_other_trips = _guesses_by_other_trips(ends_published, report, read_rows, random)
     followed = people_followed(
-        ends_published, departure_days(ends), nobody_is_named=report.nobody_is_named
+        ends_published, departure_days(ends), nobody_is_named=not report.source.names_people
     )
     drive = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
     drives_left_few = drives_left(

@@ -44,6 +44,7 @@ class Ends(NamedTuple):
         squares = ((places[:, None] - places) ** 2).sum(axis=3)  # (s, s, e)
         # NaN is no less than any number, so an end that is nobody's place is far from all others.
         are_apart = ~(squares <= ONE_PLACE**2)
+        are_apart[np.arange(len(rows)), np.arange(len(rows))] = False
         return not all(
             holds_distinct_places(are_apart[:, :, end], self.distinct)
             for end in range(places.shape[1])
@@ -69,13 +70,19 @@ class Ends(NamedTuple):
 def holds_distinct_places(are_apart: Bools, count: int) -> bool:
     """Return whether a group of s members has ``count`` that are all far apart from each other.
 
-    ``are_apart``, (s, s), says so of each two members.
+    ``are_apart``, (s, s), says so of each two members; none is apart from itself.
     """
     if count == 0:
         return True
 
     # The first of these members is any one; the rest are found among those after it, far from it.
+    # Of members in one place, which are apart from the same ones, only the first has to be tried.
+    tried = set()
     for first in range(len(are_apart) - count + 1):
+        pattern = are_apart[first].tobytes()
+        if pattern in tried:
+            continue
+        tried.add(pattern)
         later = first + 1 + np.flatnonzero(are_apart[first, first + 1 :])
         if holds_distinct_places(are_apart[np.ix_(later, later)], count - 1):
             return True

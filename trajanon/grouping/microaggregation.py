@@ -31,7 +31,7 @@ from trajanon.grouping.problem import Problem, whole_problem
 from trajanon.grouping.refinements.annealing import anneal
 from trajanon.grouping.refinements.descent import descend
 from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
-from trajanon.grouping.standardised_records import as_records, as_weights, standardise
+from trajanon.grouping.standardised_records import as_records, as_weights, standardise, unit_of
 from trajanon.trajectories.subjects import column_of, merged_sentences, numbered
 
 _LOG = logging.getLogger(__name__)
@@ -157,18 +157,21 @@ def microaggregate(
 
     column_weights = None if weights is None else as_weights(weights, table.shape[1])
     records = standardise(table, column_weights)
+    unit = unit_of(records)
+    records /= unit
 
     problem = whole_problem(records, subject_numbers, k, settings, progress, ends)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")
 
+    path_length = problem.log.path_length
     return Partition(
         labels=labels,
         centroids=group_means(table, labels),
-        sse=loss.sse(records, labels),
-        sst=problem.log.sst,
-        path_length=problem.log.path_length,
+        sse=loss.sse(records, labels) * unit**2,
+        sst=problem.log.sst * unit**2,
+        path_length=None if path_length is None else path_length * unit,
         stages=tuple(problem.log.stages),
         stopped=stopped,
     )

@@ -8,6 +8,9 @@ from trajanon.common.arrays import Floats
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.grouping.standardised_records import RECORDS_PER_SUM
 
+MOST_COLUMNS_OF_LAPACK = 128
+"""Of more columns, LAPACK's axes depend in their last digits on the number of its threads."""
+
 
 def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns of records, (n, p): their cross-products, (p, p)."""
@@ -26,8 +29,36 @@ def axes_and_squares(products: Floats) -> tuple[Floats, Floats]:
     is one axis.
     """
     # The smallest comes first, and may be below 0 by rounding.
-    squares, axes = np.linalg.eigh(products)
+    find = np.linalg.eigh if len(products) <= MOST_COLUMNS_OF_LAPACK else eigenvectors
+    squares, axes = find(products)
     return axes[:, ::-1], squares[::-1].clip(0.0)
+
+
+def eigenvectors(matrix: Floats) -> tuple[Floats, Floats]:
+    """Find the eigenvalues of a symmetric matrix, (p, p), rising; and its eigenvectors, in columns.
+
+    The digits are the same with any number of threads. Source: Householder (J. ACM 5, 1958).
+    """
+    from scipy.linalg import eigh_tridiagonal  # few tables have so many columns
+
+    # Reflections leave one number beside the diagonal in each row; all together are ``turned``.
+    size = len(matrix)
+    tridiagonal = matrix.copy()
+    turned = np.eye(size)
+    for i in range(size - 2):
+        behind = slice(i + 1, size)
+        normal = tridiagonal[behind, i].copy()  # to the plane of the reflection
+        normal[0] += np.copysign(np.sqrt((normal**2).sum()), normal[0])
+        square = (normal**2).sum()
+        if square == 0.0:
+            continue  # there is nothing to reflect
+        normal *= np.sqrt(2.0 / square)
+
+        for rows in (tridiagonal[i:, behind], tridiagonal[behind, i:].T, turned[:, behind]):
+            rows -= np.outer(np.einsum("ij,j->i", rows, normal), normal)
+
+    values, vectors = eigh_tridiagonal(np.diagonal(tridiagonal), np.diagonal(tridiagonal, 1))
+    return values, np.einsum("ij,jk->ik", turned, vectors)
 
 
 def principal_axes(records: Floats) -> Floats:

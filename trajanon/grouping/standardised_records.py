@@ -16,6 +16,9 @@ from trajanon.common.threads_and_dask import in_parts
 RECORDS_PER_SUM = 10_000
 """A thread sums up larger tables in parts."""
 
+LARGEST_EXPONENT = 10
+"""Records farther than 2^10 from the mean are searched in a larger unit."""
+
 
 def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
     """Scale every column to mean 0 and sample standard deviation 1, or the root of its weight.
@@ -42,6 +45,17 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
     if weights is not None:
         centred *= np.sqrt(weights)
     return centred
+
+
+def unit_of(records: Floats) -> float:
+    """Return the unit in which standardised records are searched, a power of two; 1 for most.
+
+    A search stops at gains of a fixed size. In this unit the farthest record is between a half and
+    2^10 from the mean, also where columns are very light or heavy.
+    """
+    largest = max(records.max(), -records.min())
+    _, exponent = np.frexp(largest)
+    return float(2.0 ** (exponent - np.clip(exponent, 0, LARGEST_EXPONENT)))
 
 
 def _refuse_wide_columns(records: Floats) -> None:
@@ -87,10 +101,10 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"`weights` must be {columns} numbers: {error}") from error
 
-    in_range = ((numbers >= 0.0) & (numbers <= HEAVIEST)).all() and numbers.any()
-    if numbers.shape != (columns,) or not in_range:
+    in_range = ((numbers >= 0.0) & (numbers <= HEAVIEST)).all()
+    if numbers.shape != (columns,) or not in_range or numbers.max() < 1.0 / HEAVIEST:
         raise BadInput(
-            f"`weights` must be {columns} numbers from 0 to {HEAVIEST:g}, one of them above 0 "
-            f"(got {numbers.tolist()})"
+            f"`weights` must be {columns} numbers from 0 to {HEAVIEST:g}, one of them at least "
+            f"{1.0 / HEAVIEST:g} (got {numbers.tolist()})"
         )
     return numbers

@@ -140,6 +140,17 @@ class Ledger:
         """List the releases of which nobody may be on a line of a further one."""
         return [entry.number for entry in self.entries if entry.note.get("one_line_each")]
 
+    def people_before(self, digests: Hashes, person: Ints) -> int:
+        """Count the people, by the numbers and digests of their rows, who are in a release.
+
+        Of an earlier version's release nobody knows the people: all may be in it.
+        """
+        people = [entry.people for entry in self.entries]
+        is_known = _known_with_owner(digests[:, :1], people, person)
+        if not all(map(len, people)):
+            is_known[:] = True
+        return len(np.unique(person[is_known]))
+
     def mark_new(
         self,
         digests: Hashes,

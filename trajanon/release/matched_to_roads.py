@@ -28,6 +28,7 @@ from trajanon._kernels.road_matching import (
     trace_ways,
 )
 from trajanon.common.arrays import Bools, Floats, Ints, indices_of_spans
+from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import in_threads
 from trajanon.files.rounding_order_and_keys_of_lines import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees, wrapped
@@ -41,6 +42,7 @@ whose points no way joins."""
 # At most 12 streets are tried near each point. To turn back costs 5 of log-likelihood. A way may be
 # longer than twice the straight one by 500 m.
 _MATCHING = Matching(reach=KEEP_OFF, streets=12, turn_cost=5.0, slack=500.0)
+_LEAST_SPREAD = 5.0  # metres that every line is taken to lie off its road, at least
 _LINES_PER_TASK = 500  # of a thread
 
 
@@ -202,7 +204,9 @@ def in_longitudes_of(network: Network, lines: Floats) -> Floats:
     return moved
 
 
-def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> MatchedWays:
+def matched_to_roads(
+    lines: Floats, network: Network, matching: Matching, progress: Progress = silent
+) -> MatchedWays:
     """Find the most likely street, and place on it, of each point of lines, (n, m, 2).
 
     Their longitudes are those of `in_longitudes_of`.
@@ -220,8 +224,13 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
             near = near_streets(network, tree, lines[first : first + _LINES_PER_TASK], matching)
             room = room_for(len(network.lat), m, matching.streets)
             match_lines(network, matching, lines, near, first, room, ways)
+            finished.append(first)
 
-    in_threads(partial(match_task, first) for first in range(0, n, _LINES_PER_TASK))
+    def watch() -> None:
+        progress("Following lines on roads", min(len(finished) * _LINES_PER_TASK, n), n)
+
+    finished = list[int]()  # first lines of tasks
+    in_threads((partial(match_task, first) for first in range(0, n, _LINES_PER_TASK)), watch)
     return ways
 
 
@@ -287,7 +296,14 @@ def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Match
         return laid_out.reshape(*lines.shape[:2], matching.streets)
 
     tried = places_of_point.clip(max=matching.streets).reshape(lines.shape[:2])
-    return NearStreets(by_point(segment), by_point(metres), by_point(share), street_counts=tried)
+    metres_by_point = by_point(metres)
+
+    # 1.4826 times the median of absolute errors is the deviation of normal ones; a few points far
+    # from any road do not change it.
+    nearest = np.where(tried > 0, metres_by_point[..., 0], np.nan)
+    nearest[~tried.any(axis=1)] = 0.0  # a line that is near no road has no median
+    spread = np.maximum(1.4826 * np.nanmedian(nearest, axis=1), _LEAST_SPREAD)
+    return NearStreets(by_point(segment), metres_by_point, by_point(share), tried, spread)
 
 
 def forward_only(ways: MatchedWays) -> MatchedWays:
@@ -342,10 +358,12 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     return Snapped(laid, on_roads)
 
 
-def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> StreetsTaken:
+def traced(
+    lines: Floats, network: Network, matching: Matching = _MATCHING, progress: Progress = silent
+) -> StreetsTaken:
     """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
     lines = in_longitudes_of(network, lines)
-    ways = forward_only(matched_to_roads(lines, network, matching))
+    ways = forward_only(matched_to_roads(lines, network, matching, progress))
     search = room_for(len(network.lat), points=1, streets=1).search  # the other room is not needed
 
     # A guess of how many streets are taken; the search returns how many these are.

@@ -228,7 +228,7 @@ def _too_rare(sizes: Ints, k: int) -> list[str]:
 
 def counted_in(source: Source) -> str:
     """Return what subjects are: people, or recordings where the source names nobody."""
-    return "people" if source.share_nameless < 1.0 else "recordings"
+    return "people" if source.names_people else "recordings"
 
 
 def check_folders(

@@ -233,6 +233,7 @@ class InLedger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     new: Whole | None = None  # trajectories that may be released
     already_released: Whole | None = None
     on_a_line: Whole | None = None  # of people who may be on no further line
+    people_before: Whole | None = None  # in this release who are on lines of earlier ones, too
     rows: list[Whole]  # numbers of those that are not new
     link: Link | None = None
 
@@ -294,14 +295,9 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
-    def nobody_is_named(self) -> bool:
-        """Check whether no recording has a subject, so that several may be of one person."""
-        return self.source.share_nameless >= 1.0
-
-    @property
     def knows_people(self) -> bool:
         """Check whether k counts subjects and some recordings have one."""
-        return self.counted == "subjects" and not self.nobody_is_named
+        return self.counted == "subjects" and self.source.names_people
 
     @property
     def one_line_each(self) -> bool:
@@ -309,14 +305,9 @@ class Report(Struct, frozen=True, kw_only=True):
         return self.choice is not None and self.choice.people is not None
 
     @property
-    def share_wide(self) -> float:
-        """Compute the share of the groups that are still too wide."""
-        return (self.mended or Mended()).wide.left / max(self.groups, 1)
-
-    @property
-    def share_in_one_place(self) -> float:
-        """Compute the share of the groups that still lack a place at an end."""
-        return (self.mended or Mended()).one_place.left / max(self.groups, 1)
+    def mended_groups(self) -> Mended:
+        """Return how many groups were mended; none where none were looked at."""
+        return self.mended or Mended()
 
     @property
     def moved_of_length(self) -> float | None:

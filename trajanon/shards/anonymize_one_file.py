@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+from msgspec import structs
 
 from trajanon.anonymization import anonymized_table
 from trajanon.common.arrays import Hashes
@@ -198,6 +199,9 @@ def release_of_source(
     lines = lines.reporting(suppressed=suppressed, ledger=in_ledger)
 
     released = lines.report.released(len(trajectories))
+    if person is not None:
+        before = open_ledger.people_before(digests[released], person[released])
+        lines = lines.reporting(ledger=structs.replace(in_ledger, people_before=before))
     # Column 0 is the person, and the others are hops. A person may have several names in one file:
     # all of them are on this line, and of rows that are not released they alone are entered.
     person_is_released = released if person is None else np.isin(person, person[released])

@@ -185,7 +185,8 @@ def _merged(
 
     knows_people = table.knows_people
     attribution = attribution_of(origin, sum(shard.on_roads for shard in written))
-    words = released_words(plan, attribution, counts_people=knows_people)
+    counts_people = knows_people and origin.source.names_people
+    words = released_words(plan, attribution, counts_people=counts_people)
     merger = LineMerger(plan.timing)
     lines = merger.merged(lines_in_order(table.scratch, table.shards))
     write_parts(lines, words, drafts.parts, progress)

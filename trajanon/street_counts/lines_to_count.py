@@ -79,12 +79,6 @@ class ReleasedLines:
         too_short = np.nansum(from_first_to_last) / max(np.nansum(smooth), 1.0)
         return np.asarray(smooth * too_short)
 
-    def batch(self, begin: int, size: int) -> "ReleasedLines":
-        """Select ``size`` lines, from number ``begin`` on, to follow them on roads."""
-        rows = slice(begin, begin + size)
-        times = None if self.times is None else self.times[rows]
-        return ReleasedLines(self.points[rows], self.trips[rows], times, self.clock)
-
 
 def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
     """Return the lines of a release that `check` does not refuse; refuse originals."""

@@ -89,9 +89,8 @@ def router_speeds(
     if roads.osm is None:
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
 
-    progress("Following lines on roads", 0, 1)
     network = roads.network
-    drives = _drives(lines, roads)
+    drives = _drives(lines, roads, progress)
     pace = drives.paces(2 * len(network.street_length))
     if drives.trips.any() and not pace.any():
         raise BadInput(
@@ -174,10 +173,10 @@ class _Drives(NamedTuple):
         return np.asarray(1.0 + delay_sums / np.maximum(expected_sums + prior, 1.0))
 
 
-def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
+def _drives(lines: ReleasedLines, roads: RoadsToFollow, progress: Progress) -> _Drives:
     """Follow lines on roads; those that are short, mostly off them, or untimed show no speed."""
     n, m = lines.points.shape[:2]
-    ways = traced(lines.points, roads.network)
+    ways = traced(lines.points, roads.network, progress=progress)
     share_on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.bincount(ways.line, ways.metres, n)
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
 _LEAST_WAY = 10.0  # metres, or half of a shorter street, that a line must go to count on it
-_LINES_PER_SEARCH = 5_000
 
 
 def streets(
@@ -108,52 +107,33 @@ def count_on_streets(
     The table has columns ``state``, 2 street + direction, ``part``, ``trips``, ``lines`` and
     ``speed`` in km/h, which is NaN without times.
     """
-    n, m = lines.points.shape[:2]
-    street_and_part = ["state", "part"]
-    tables = list[pd.DataFrame]()
-    trips_counted = 0
-    hops_on_roads = 0.0  # steps of lines from point to point, times their trips
-    # Rounded times say by all lines together how long each takes.
-    seconds_of_lines = np.full(n, np.nan) if lines.clock is None else lines.seconds
+    ways = traced(lines.points, network, progress=progress)
+    part = parts_of(times_at(lines.times, ways.line, ways.entered), lines.clock, parts)
 
-    for begin in range(0, n, _LINES_PER_SEARCH):
-        progress("Following lines on roads", begin, n)
-        batch = lines.batch(begin, _LINES_PER_SEARCH)
-        ways = traced(batch.points, network)
-        part = parts_of(times_at(batch.times, ways.line, ways.entered), batch.clock, parts)
-        trips = batch.trips[ways.line]
-        hops_on_roads += float((trips * (ways.left - ways.entered)).sum())
+    least_metres = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
+    counted = ways.metres >= least_metres
+    passed = passages({"state": ways.state[counted]}, ways.line[counted], part[counted])
+    counts = counts_of(passed, lines)
 
-        least_metres = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
-        counted = ways.metres >= least_metres
-        passed = passages({"state": ways.state[counted]}, ways.line[counted], part[counted])
-        in_batch = counts_of(passed, batch)
-        trips_counted += in_batch.trips_counted
-
-        # Metres and seconds of all trips with times together, also of those that go too short a way
-        # to count.
-        seconds = _seconds_on_streets(
-            batch, seconds_of_lines[begin : begin + _LINES_PER_SEARCH], ways
-        )
-        metres = np.where(np.isnan(seconds), 0.0, ways.metres)
-        driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * metres})
-        driven["seconds"] = trips * seconds
-        sums = driven.groupby(street_and_part, as_index=False).sum()
-        tables.append(in_batch.table.merge(sums, on=street_and_part))
-
-    table = pd.concat(tables).groupby(street_and_part, as_index=False).sum()
+    # Metres and seconds of all trips with times together, also of those that go too short a way to
+    # count.
+    trips = lines.trips[ways.line]
+    seconds = _seconds_on_streets(lines, ways)
+    metres = np.where(np.isnan(seconds), 0.0, ways.metres)
+    driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * metres})
+    driven["seconds"] = trips * seconds
+    sums = driven.groupby(["state", "part"], as_index=False).sum()
+    table = counts.table.merge(sums, on=["state", "part"])
     table["speed"] = 3.6 * table["metres"] / table["seconds"].where(table["seconds"] > 0.0)
-    hops = float(lines.trips.sum() * (m - 1))
-    return Counts(table, trips_counted, hops_on_roads / max(hops, 1.0))
+
+    # Steps of lines from point to point, times their trips.
+    hops = float(lines.trips.sum() * (lines.points.shape[1] - 1))
+    hops_on_roads = float((trips * (ways.left - ways.entered)).sum())
+    return Counts(table, counts.trips_counted, hops_on_roads / max(hops, 1.0))
 
 
-def _seconds_on_streets(
-    lines: ReleasedLines, seconds_of_lines: Floats, ways: StreetsTaken
-) -> Floats:
-    """Compute how many seconds lines take for each street that they enter, as `ways` lists them.
-
-    Where times are rounded, ``seconds_of_lines``, (n,), is how long each line takes.
-    """
+def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
+    """Compute how many seconds lines take for each street that they enter, as `ways` lists them."""
     if lines.clock is None:
         left = times_at(lines.times, ways.line, ways.left)
         return left - times_at(lines.times, ways.line, ways.entered)
@@ -163,7 +143,7 @@ def _seconds_on_streets(
     n, m = lines.points.shape[:2]
     share_on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
-    seconds_a_metre = seconds_of_lines * share_on_roads / metres
+    seconds_a_metre = lines.seconds * share_on_roads / metres
     return np.asarray(seconds_a_metre[ways.line] * ways.metres)
 
 

@@ -62,6 +62,14 @@ class Source(Struct, frozen=True, kw_only=True):
         """
         return self.nameless / max(self.recordings or 0, self.nameless, 1)
 
+    @property
+    def names_people(self) -> bool:
+        """Check whether some recording has a name; without any, several may be of one person."""
+        # Where nobody knows how many recordings were read: those without a name count as one person
+        # if others have one.
+        count_as_one = self.recordings is None and self.nameless_count_as == 1
+        return count_as_one or self.share_nameless < 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:

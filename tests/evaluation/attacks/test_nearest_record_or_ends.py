@@ -1,9 +1,12 @@
 """Nearest rows and nearest ends: as slow twins find them."""
 
+from dataclasses import replace
+
 import naive_attacks as naive
 import numpy as np
 from hypothesis import given
-from naive_attacks import cities
+from hypothesis import strategies as st
+from naive_attacks import cities, timed_cities
 
 from trajanon.common.arrays import Floats
 from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
@@ -16,12 +19,12 @@ def told(city: Published) -> Floats:
     return np.column_stack([found.rates, found.line_rates])
 
 
-@given(cities(most=9))
+@given(st.one_of(cities(most=9), timed_cities()))
 def test_it_is_the_slow_twin(city: Published) -> None:
     np.testing.assert_allclose(told(city), naive.nearest_record(city), rtol=1e-12)
 
 
-@given(cities())
+@given(st.one_of(cities(), timed_cities()))
 def test_by_ends_it_is_the_slow_twin(city: Published) -> None:
     found = nearest_ends(city)
     both = np.column_stack([found.rates, found.line_rates])
@@ -46,6 +49,22 @@ def test_it_is_the_slow_twin_where_nothing_coincides() -> None:
     found = told(city)
     np.testing.assert_allclose(found, naive.nearest_record(city), rtol=1e-12)
     assert 0.0 < found[:, 1].mean() < 1.0
+
+
+def test_released_hours_are_known_of_what_is_known() -> None:
+    """Two people go one way at two hours; lines stay on the way, and are 100 m off along it."""
+    points = np.array([[[40.0, -3.0], [40.01, -3.0]]] * 2)
+    times = np.array([[0.0, 600.0], [7_200.0, 7_800.0]])
+    lines = points + np.array([[[0.001, 0.0]], [[0.0, 0.0]]])
+    seen = Published(points, lines, np.arange(2), 2, times=times, line_times=times + 60.0)
+    for attack in (nearest_record(seen), nearest_ends(seen)):
+        assert attack.rates.tolist() == [1.0, 1.0]
+        assert attack.knows.endswith(", and when it was there")
+    # Hours of lines that not all have are not known.
+    some = replace(seen, line_times=times + np.array([[np.nan], [0.0]]))
+    for attack in (nearest_record(some), nearest_ends(some)):
+        assert attack.expected == 0.5
+        assert not attack.knows.endswith(", and when it was there")
 
 
 def test_one_subject_is_always_found() -> None:

@@ -17,11 +17,7 @@ from trajanon.evaluation.attacks import two_known_points
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.two_known_points import (
-    known_points,
-    two_points,
-    two_points_and_hours,
-)
+from trajanon.evaluation.attacks.two_known_points import two_points, two_points_and_hours
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, WEEK
 
 STEP = 0.001
@@ -49,38 +45,37 @@ def told(found: Attack) -> Floats:
     return np.column_stack([found.rates, found.line_rates, found.worst])
 
 
-@given(
-    st.one_of(cities(), timed_cities()),
-    st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5]),
-    st.sampled_from([np.inf, 0.0, 1_800.0, 3_600.0, 1e9]),
-)
-def test_it_is_the_slow_twin(city: Published, tolerance: float, hour: float) -> None:
-    asked = None if city.times is None else hour
-    found = known_points(city, tolerance=tolerance, time_tolerance=hour)
-    expected = naive.known_points(city, tolerance, asked)
+@given(cities())
+def test_it_is_the_slow_twin(city: Published) -> None:
+    expected = naive.known_points(city, by_hour=False)
+    np.testing.assert_allclose(told(two_points(city)), expected, rtol=1e-9)
+
+
+@given(timed_cities(), st.booleans())
+def test_with_hours_it_is_the_slow_twin(city: Published, by_hour: bool) -> None:
+    found = two_points_and_hours(city) if by_hour else two_points(city)
+    expected = naive.known_points(city, by_hour=by_hour)
     np.testing.assert_allclose(told(found), expected, rtol=1e-9)
 
 
-def test_the_nearest_line_is_taken_and_none_beyond_the_tolerance() -> None:
-    """The own line passes within 45 m, another within 60."""
+def test_the_nearest_line_is_taken_however_far() -> None:
+    """The own line passes within 45 m, another within 60; and both are 2 km away."""
     lines = np.array([street(0.4, 1.4), street(0.5, 1.5)])
-    seen = replace(alone(lines), points=lines - [0.4 * STEP, 0.0])
-    assert known_points(seen, tolerance=60.0).rates[0] == 1.0
-    assert known_points(seen, tolerance=40.0).rates[0] == 0.0
-    assert (attacks(seen)[0].name, known_points(seen).name) == (
+    for away in (0.4, 20.0):
+        seen = replace(alone(lines), points=lines - [away * STEP, 0.0])
+        assert two_points(seen).rates[0] == 1.0
+    assert (attacks(seen)[0].name, two_points(seen).name) == (
         "both ends, nearest",
         "2 known points",
     )
 
 
-@pytest.mark.parametrize("latitude", [-89.9, -60.0, 0.0, 89.9])
-@pytest.mark.parametrize("longitude", [-179.9, 0.0, 179.9])
-def test_metres_are_metres_anywhere(latitude: float, longitude: float) -> None:
-    east = 111_320.0 * np.cos(np.radians(latitude))  # metres of a degree, nearly
-    here = np.array([[[latitude, longitude]] * 2] * 2)
-    for off, rate in ((90.0, 0.5), (110.0, 0.0)):
-        lines = here + np.array([0.0, off / east])
-        assert known_points(replace(alone(here), lines=lines)).rates.tolist() == [rate] * 2
+def test_it_is_known_which_point_comes_first() -> None:
+    """Two people go along one street, in both directions."""
+    lines = np.array([street(0, 1, 2), street(2, 1, 0)])
+    seen = alone(lines)
+    assert two_points(seen).rates.tolist() == [1.0, 1.0]
+    assert two_points(seen).knows == "2 points of a person's trajectory, and which comes first"
 
 
 def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,17 +87,17 @@ def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
     found = []
     for cores in (1, 3):
         monkeypatch.setattr(threads_and_dask, "cores", lambda cores=cores: cores)
-        found.append(told(known_points(city, tolerance=500.0)))
+        found.append(told(two_points(city)))
     np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_an_account_holds_nothing_of_single_trajectories() -> None:
     points = np.array([street(0, 1)] * 3)
-    found = known_points(Published(points, points[:1], np.zeros(3, int), 2), tolerance=5.0)
+    found = two_points(Published(points, points[:1], np.zeros(3, int), 2))
     assert found.account == {
         "name": "2 known points",
         "question": "singling out",
-        "knows": "2 points of a person's trajectory, within 5 m",
+        "knows": "2 points of a person's trajectory, and which comes first",
         "against": "release",
         "k": 2,
         "targets": 3,
@@ -118,9 +113,9 @@ def test_an_account_holds_nothing_of_single_trajectories() -> None:
 def test_what_is_above_1_in_k_is_counted() -> None:
     points = np.array([street(0, 1)] * 4)
     subjects = np.array([7, 7, 7, 9])
-    released = known_points(Published(points, points[:1], np.zeros(4, int), 2, subjects))
+    released = two_points(Published(points, points[:1], np.zeros(4, int), 2, subjects))
     assert released.exposed == 0.75
-    naked = known_points(alone(points, subjects))
+    naked = two_points(alone(points, subjects))
     assert naked.exposed == 0.75
     none = np.empty(0)
     nobody = replace(naked, rates=none, worst=none, line_rates=none, targets=none.astype(int))
@@ -135,7 +130,7 @@ def test_subjects_may_be_any_values() -> None:
     whose = random.integers(0, 20, 60)
     others: list[NDArray[Any]] = [whose - 10, whose + 0.5, whose.astype(str)]
     found = [
-        known_points(Published(points, released, labels, 5, subjects), tolerance=500.0)
+        two_points(Published(points, released, labels, 5, subjects))
         for subjects in (whose, *others)
     ]
     assert found[0].worst.max() > 0.0
@@ -148,45 +143,52 @@ def test_of_many_targets_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None
     random = np.random.default_rng(5)
     points = 40.0 + np.cumsum(random.normal(0.0, 0.0006, (60, 5, 2)), axis=1)
     city = alone(points, np.arange(60) // 2)
-    whole = known_points(city)
+    whole = two_points(city)
     monkeypatch.setattr(two_known_points, "_MOST_TARGETS", 20)
-    some, others = known_points(city), known_points(city, seed=1)
+    some = two_points(city)
     assert len(some.targets) == len(np.unique(some.targets)) == 20
     np.testing.assert_array_equal(told(some), told(whole)[some.targets])
-    np.testing.assert_array_equal(told(known_points(city)), told(some))
-    assert set(others.targets.tolist()) != set(some.targets.tolist())
+    np.testing.assert_array_equal(told(two_points(city)), told(some))
     assert some.sampled
     assert not whole.sampled
     assert some.knows == whole.knows  # a certificate repeats it: no number of trajectories
 
 
-@pytest.mark.parametrize("apart", [3_600.0, 3_601.0])
-def test_an_hour_is_an_hour_to_the_second(apart: float) -> None:
-    """The line of the other is nearer, but for its hour."""
-    city = one_way(30_000.0, 30_000.0 + apart)
-    lines = city.points + np.array([[[1e-4]], [[0.0]]])
-    rates = known_points(replace(city, lines=lines), time_tolerance=HOUR).rates.tolist()
-    assert rates == ([0.0, 1.0] if apart <= HOUR else [1.0, 1.0])
+def test_of_many_points_some_are_known() -> None:
+    """The first and the last are always among them."""
+    lines = np.array([street(*range(40)), street(*range(1, 41))])
+    found = two_points(alone(lines))
+    assert found.sampled
+    assert two_points(alone(lines[:, :10])).sampled is False
+    assert found.worst.tolist() == [1.0, 1.0]
+
+
+def test_a_minute_counts_as_four_metres() -> None:
+    """The line of the other is 45 m nearer at both points, and 10 minutes farther; or 12."""
+    for minutes, rate in ((10.0, 0.0), (12.0, 1.0)):
+        city = one_way(30_000.0, 30_000.0 + 60.0 * minutes)
+        lines = city.points + np.array([[[0.0, 45.0 / 85_400.0]], [[0.0, 0.0]]])
+        assert two_points_and_hours(replace(city, lines=lines)).rates[0] == rate
 
 
 @pytest.mark.parametrize("cycle", [DAY, WEEK])
 def test_the_clock_goes_round(cycle: float) -> None:
     """Ten to midnight and ten past are twenty minutes apart, also where a day is a week."""
-    city = one_way(cycle - 600.0, 600.0, 7_800.0 + 601.0, took=0.0, cycle=cycle)
-    assert known_points(city, time_tolerance=HOUR).rates.tolist() == [0.5, 0.5, 1.0]
-    straight = replace(city, cycle=np.inf)
-    assert known_points(straight, time_tolerance=HOUR).rates.tolist() == [1.0, 1.0, 1.0]
+    city = one_way(cycle - 600.0, 12_000.0, took=0.0, cycle=cycle)
+    # The hour of ten past midnight is nearer to the first of these.
+    late = replace(city, times=np.array([[600.0, 600.0]] * 2))
+    assert two_points_and_hours(late).line_rates.tolist() == [1.0, 0.0]
+    straight = replace(late, cycle=np.inf)
+    assert two_points_and_hours(straight).line_rates.tolist() == [0.0, 1.0]
     # Times beyond the fold count on: 24:10 is ten past midnight.
     beyond = one_way(cycle + 600.0, 600.0, cycle=cycle)
-    assert known_points(beyond, time_tolerance=0.0).rates.tolist() == [0.5, 0.5]
+    assert two_points_and_hours(beyond).rates.tolist() == [0.5, 0.5]
 
 
 def test_what_is_known_is_said() -> None:
-    found = known_points(replace(one_way(0.0), unit="trip"), time_tolerance=HOUR)
+    found = two_points_and_hours(replace(one_way(0.0), unit="trip"))
     assert found.name == "2 known points and their hours"
-    assert found.knows == (
-        "2 points of a person's trip, and when it was there, within 100 m and 60 min"
-    )
+    assert found.knows == "2 points of a person's trip, and when it was there"
 
 
 @given(timed_cities())
@@ -202,22 +204,6 @@ def test_the_hours_of_a_line_without_times_do_not_rule_it_out() -> None:
     assert city.times is not None
     line_times = city.times.copy()
     line_times[1] = np.nan
-    found = known_points(replace(city, line_times=line_times), time_tolerance=HOUR)
+    found = two_points_and_hours(replace(city, line_times=line_times))
     # Somebody who was there at another hour may also be on the second line.
     assert found.rates.tolist() == [0.5, 1.0, 0.5]
-
-
-def test_a_line_that_was_moved_farther_is_found_all_the_same() -> None:
-    """Lines lie 300 m off, and two hours: whoever looks within 100 m and an hour finds none."""
-    points = np.array([street(0, 10), street(100, 110)])
-    times = np.array([[0.0, 600.0], [0.0, 600.0]])
-    moved = points + np.array([0.0, 0.0035])
-    city = replace(alone(points), lines=moved, times=times, line_times=times + 2.0 * HOUR)
-    near = known_points(city), known_points(city, time_tolerance=HOUR)
-    assert [attack.expected for attack in near] == [0.0, 0.0]
-    for attack in (two_points(city), two_points_and_hours(city)):
-        assert attack.expected == attack.worst_case == 1.0
-        assert "within 500 m" in attack.knows
-
-    # Lines where they were recorded are looked for near by.
-    assert "within 100 m" in two_points(alone(points)).knows

@@ -11,6 +11,7 @@ from device_files import START, WAY, counted, fixes, read, write
 from fit_written import fit
 
 from trajanon.common.errors import FileProblem
+from trajanon.extract import traces
 from trajanon.extract.sources import fit_and_nmea
 from trajanon.extract.sources.formats_recognised import FORMATS
 from trajanon.extract.sources.reading import Reading
@@ -107,6 +108,15 @@ def test_a_packed_log_that_is_cut_off_is_read_to_there(tmp_path: Path) -> None:
     assert next(found).cut_off
     with pytest.raises(FileProblem, match="to its end"):
         next(found)
+
+
+@pytest.mark.parametrize(("cut", "cut_off"), [(0, False), (1, False), (3, True), (30, True)])
+def test_a_log_that_is_cut_off_in_a_line_may_go_on(tmp_path: Path, cut: int, cut_off: bool) -> None:
+    content = "".join(rmc(f"1200{n:02d}") for n in range(60)).encode().rstrip() + b"\n"
+    path = write(tmp_path / "x.nmea", content[: len(content) - cut])
+    (trace,) = traces(path)
+    assert trace.cut_off is cut_off
+    assert len(trace) == (59 if cut_off else 60)
 
 
 @pytest.mark.parametrize("kind", ["kml", "tcx", "fit", "nmea", "google", "json"])

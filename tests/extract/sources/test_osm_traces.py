@@ -15,6 +15,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
+from trajanon.extract.options_and_defaults import SourceOptions
 from trajanon.extract.sources.osm_api_download import (
     FULL_PAGE,
     REPEATED,
@@ -147,9 +148,13 @@ def test_where_the_server_repeats_a_page_the_last_trace_may_go_on() -> None:
 
 
 def test_the_last_trace_of_a_full_page_that_was_saved_may_go_on() -> None:
+    """The page after it may be another box's."""
+    other = [(1, BOB, [-2, -1])]
     for times, is_full in ((range(FULL_PAGE), True), (range(FULL_PAGE - 1), False)):
-        (trace,) = joined_traces(Asked([[(1, ANN, list(times))]]), Reading(), saved=True)
-        assert trace.cut_off == is_full
+        page = [(1, ANN, list(times))]
+        for pages in ([page], [page, other]):
+            trace, *_ = joined_traces(Asked(pages), Reading(), saved=True)
+            assert trace.cut_off == is_full
 
 
 @pytest.mark.parametrize("url", [ANN, None])
@@ -200,8 +205,8 @@ def area(*texts: str) -> Area:
 
 def given(area: Area, url: str) -> list[tuple[int, Trace]]:
     boxes = boxes_of(area)
-    asked = traces_of_boxes(boxes, Reading(), url=url, max_pages=5, progress=silent)
-    return list(asked)
+    options = SourceOptions(api_url=url, max_pages=5)
+    return list(traces_of_boxes(boxes, Reading(), options, silent))
 
 
 def test_a_small_area_is_one_box_and_a_scattered_one_several() -> None:

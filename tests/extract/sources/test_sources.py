@@ -226,8 +226,8 @@ def test_several_at_once_give_the_same(mixed: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the system does when memory runs out."""
-    found = files.find([mixed], Reading())
-    contents = files.prefetched(found, Reading(), 2)
+    found = files.files_of([mixed], Reading())
+    contents = files.read_ahead(found, Reading(), 2)
     list(next(contents))
     kill_children()
     with pytest.raises(FileProblem, match="a reading process was killed"):
@@ -249,7 +249,7 @@ def kill_children() -> None:
 def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     said: list[tuple[str, float, Any]] = []
     list(traces(mixed, progress=lambda *words, note="": said.append(words)))
-    total = sum(file.size for file in files.find([mixed], Reading()))
+    total = sum(file.size for file in files.files_of([mixed], Reading()))
     assert {(task, whole) for task, _, whole in said} == {("Reading 5 files", total)}
     done = [some for _, some, _ in said]
     assert done == sorted(done)

@@ -200,6 +200,11 @@ def test_numbers_that_are_probably_of_another_clock_are_said(
     assert "seconds since 1970, " in caplog.text
 
 
+def test_fractions_of_a_second_beside_a_day_are_kept(tmp_path: Path) -> None:
+    rows = ["20230513,080000.25", "20230513,80000.5"]
+    assert times(tmp_path, *rows, names="date,time") == [EIGHT + 0.25, EIGHT + 0.5]
+
+
 @pytest.mark.parametrize(
     ("date", "time"),
     [

@@ -11,7 +11,7 @@ def attacks(published: Published, after_known: NextLines | None = None) -> list[
     """Run every attack on a release; on originals, only those by both ends and by the next trip.
 
     Who knows a whole trajectory, or points of it, would find each original as itself. If times are
-    released, the attack by known points is run twice: without times, and with known hours.
+    released, adversaries know hours; by two points they are tried without, too.
     ``after_known`` are the lines that go on from known trajectories, if ranked already.
     """
     tried = [nearest_ends(published)]

@@ -11,7 +11,7 @@ from trajanon.evaluation.attacks.published_lines import Published
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
 
-REACHES = (PLACE, 500.0, 1_000.0)
+REACHES = (PLACE, 300.0, 500.0, 700.0, 1_000.0)
 """Metres around an end of a line within which the adversary looks for ends at the same place.
 
 Lines are means of several trips, and moved: their ends lie around a place, and rarely within 200 m.

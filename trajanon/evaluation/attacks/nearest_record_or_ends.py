@@ -4,14 +4,15 @@ import numpy as np
 
 from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
 from trajanon.evaluation.attacks.published_lines import LineLists, Published, lines_nearest_to
-from trajanon.trajectories.geodesy import in_space
 
 
 def nearest_record(published: Published) -> Attack:
     """Link each original to the released row nearest to it, as the papers do.
 
     The adversary knows the whole of the target's trajectory, finds the released rows at the
-    smallest Euclidean distance of the standardised records, and picks one of these at random.
+    smallest Euclidean distance of the standardised records, and picks one of these at random. Where
+    hours are published the adversary knows those of the trajectory, and distances are of metres and
+    hours.
     """
     knows = f"a person's whole {published.unit}"
     return _pick_row("nearest record", knows, published, published.nearest)
@@ -20,21 +21,20 @@ def nearest_record(published: Published) -> Attack:
 def nearest_ends(published: Published) -> Attack:
     """Link each original to the released row with the two ends nearest to its own.
 
-    The adversary knows where the target's trajectory begins and where it ends, finds the rows with
-    the smallest sum of the two squared distances, and picks one of these at random. Distances are
-    straight, through the Earth, and have no limit.
+    The adversary knows where the target's trajectory begins and where it ends, and when if hours
+    are published; finds the rows with the smallest sum of the two squared distances, and picks one
+    of these at random. Distances have no limit.
     """
-    ends, line_ends = (
-        np.hstack([in_space(tracks[:, end]) for end in (0, -1)])
-        for tracks in (published.points, published.lines)
-    )
+    candidates = lines_nearest_to(*published.records([0, -1]))
     knows = f"both ends of a person's {published.unit}"
-    return _pick_row("both ends, nearest", knows, published, lines_nearest_to(ends, line_ends))
+    return _pick_row("both ends, nearest", knows, published, candidates)
 
 
 def _pick_row(name: str, knows: str, published: Published, candidates: LineLists) -> Attack:
     """Attack every original by a random row of its candidate lines."""
     n = len(published.points)
+    if published.shows_hours:
+        knows += ", and when it was there"
 
     # Pairs of an original and a candidate line. All originals are targets, so both numbers are one.
     original = np.repeat(np.arange(n), [len(lines) for lines in candidates])

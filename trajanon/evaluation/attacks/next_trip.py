@@ -34,7 +34,7 @@ _METRES_PER_MINUTE_LATE = 3.0  # for an hour at most
 
 _ROUNDING_IN_METRES = 1e-6
 _LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
-_STEPS_PER_TASK = 1_000
+_STEPS_PER_TASK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ class NextLines(NamedTuple):
 def next_lines(published: Published, start: str = KNOWN) -> NextLines:
     """Rank the lines by how well they go on from the start of each step: KNOWN, or LINE.
 
-    Some people go on, others return to where they came from, as from work: of both ways to rank
-    lines, the one by which the right line is first more often.
+    Some people go on, others return the way they came, as from work: of both ways to rank lines,
+    the one by which the right line is first more often.
     """
     both = (_next_lines(published, start, returns=returns) for returns in (False, True))
     return max(both, key=lambda found: found.ranks.first)
 
 
 def _next_lines(published: Published, start: str, *, returns: bool) -> NextLines:
-    """Rank the lines by where they begin, and if people return, also by where they end."""
+    """Rank the lines by where they begin; if people return, by their distance from the way back."""
     steps = published.steps
     assert steps is not None
 
@@ -87,24 +87,23 @@ def _next_lines(published: Published, start: str, *, returns: bool) -> NextLines
     if clock_restarts and not steps.on_a_day:
         arrival = None
 
-    begins = cKDTree(published.in_metres(published.lines[:, 0]))
-    ends = published.in_metres(points[:, -1])
-    line_ends = published.in_metres(published.lines[:, -1])
-    origins = published.in_metres(points[:, 0])
+    lines = published.in_metres(published.lines)
+    ways_back = published.in_metres(points[:, ::-1])
+    begins = cKDTree(lines[:, 0])
     # Ranks, not their number: then answers have a column for each, also if it is a single one.
     neighbours = np.arange(1, min(_LINES_NEAR, len(published.lines)) + 1)
     right_line = published.labels[steps.there]
 
     def ranked(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
         """Rank the lines for these steps: chances, (steps, 2), and pairs that rank first, (q,)."""
-        away, line = begins.query(ends[rows], k=neighbours)
+        away, line = begins.query(ways_back[rows, 0], k=neighbours)
+        if returns:
+            squares = ((lines[line] - ways_back[rows, None]) ** 2).sum(axis=-1)
+            away = np.sqrt(squares.mean(axis=-1))
         if arrival is not None and published.line_times is not None:
             seconds_later = published.line_times[line, 0] - arrival[rows, None]
             # An arrival that is not known does not tell how long anybody waits.
             away = np.hypot(away, np.nan_to_num(_metres_for_waiting(seconds_later)))
-        if returns:
-            from_origin = line_ends[line] - origins[rows, None]
-            away = np.hypot(away, np.hypot(from_origin[..., 0], from_origin[..., 1]))
         away[line == own_line[rows, None]] = np.inf
 
         least = away.min(axis=1, keepdims=True)
@@ -150,7 +149,7 @@ def next_line(published: Published, after_known: NextLines | None = None) -> Att
     """Attack a person's next trajectory by the line that goes on best from a known one.
 
     The next trajectory begins near where the known one ended and, if times are released, later; it
-    may end where the known one began. The adversary rules out the line nearest to the known
+    may be the way back. The adversary rules out the line nearest to the known
     trajectory, and picks a random row of the line that goes on best. ``after_known`` are these
     lines, if they have been ranked already.
     """
@@ -162,7 +161,7 @@ def next_line(published: Published, after_known: NextLines | None = None) -> Att
     return Attack(
         f"next {published.unit}",
         f"a {published.unit} of the same person, and looks for one that begins where it ends, or "
-        "also returns to where it began",
+        "returns the way it came",
         published,
         steps.there,
         rates,

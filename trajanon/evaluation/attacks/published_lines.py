@@ -15,7 +15,7 @@ from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.release.originals import Matched
 from trajanon.release.report import Report
-from trajanon.trajectories.clock_and_time_zones import departure_days
+from trajanon.trajectories.clock_and_time_zones import MINUTE, departure_days
 from trajanon.trajectories.days_as_records import day_numbers
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.trajectories import Trajectories
@@ -27,6 +27,10 @@ TIED = 1e-9
 """Distances that differ by less, as a share, are equal but for rounding."""
 
 _ROUNDING_OF_DISTANCES = 1e-12  # a smaller distance, in standard deviations or metres, is 0
+
+# Metres that count as much as a minute between a trajectory and a line. Both are about what lines
+# are moved by; from 3 to 5, attacks find as much.
+_METRES_PER_MINUTE = 4.0
 
 
 class Steps(NamedTuple):
@@ -106,12 +110,42 @@ class Published:
         degrees = points - self.lines[0, 0]
         return np.asarray(degrees * metres_of_degrees(self.lines[..., 0].mean()))
 
+    @property
+    def shows_hours(self) -> bool:
+        """Check whether hours are published, and known of all: then adversaries know them, too."""
+        return all(
+            times is not None and bool(np.isfinite(times).all())
+            for times in (self.times, self.line_times)
+        )
+
+    def records(self, chosen: slice | list[int]) -> tuple[Floats, Floats]:
+        """Return the chosen points of originals and of lines as records, (n, c) and (g, c).
+
+        They are in metres; the hours of these points are in them where hours are published.
+        """
+        records = []
+        for tracks, times in ((self.points, self.times), (self.lines, self.line_times)):
+            record = self.in_metres(tracks[:, chosen]).reshape(len(tracks), -1)
+            if self.shows_hours:
+                assert times is not None
+                record = np.hstack([record, metres_for_hours(times[:, chosen])])
+            records.append(record)
+        return records[0], records[1]
+
     @cached_property
     def nearest(self) -> LineLists:
-        """Find the lines at the smallest distance from each original.
+        """Find the lines at the smallest distance from each original, in all places and hours."""
+        whole = slice(None)
+        originals, lines = self.records(whole) if self.shows_hours else self._standardised
+        # Distances are the same along principal axes, and the search is faster there.
+        axes = principal_axes(originals)
+        return lines_nearest_to(turn(originals, axes), turn(lines, axes))
 
-        Both are records here, standardised by the means and deviations of the originals; see
-        `standardised_records.standardise`.
+    @property
+    def _standardised(self) -> tuple[Floats, Floats]:
+        """Standardise originals and lines by the means and deviations of the originals.
+
+        See `standardised_records.standardise`.
         """
         # The mean of numbers far from zero loses digits, so the first original is subtracted.
         originals, lines = (
@@ -122,12 +156,7 @@ class Published:
         # A single original has a deviation of 0.
         deviation = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
         divisor = np.where(deviation > 0.0, deviation, np.inf)  # a constant column counts 0
-        originals = (originals - mean) / divisor
-        lines = (lines - mean) / divisor
-
-        # Distances are the same along principal axes, and the search is faster there.
-        axes = principal_axes(originals)
-        return lines_nearest_to(turn(originals, axes), turn(lines, axes))
+        return (originals - mean) / divisor, (lines - mean) / divisor
 
     @property
     def originals(self) -> "Published":
@@ -141,6 +170,11 @@ class Published:
             own_row=None,
             copies=None,
         )
+
+
+def metres_for_hours(seconds: Floats) -> Floats:
+    """Turn seconds between a trajectory and a line into the metres that count as much."""
+    return np.asarray(seconds * (_METRES_PER_MINUTE / MINUTE))
 
 
 def published(matched: Matched, report: Report) -> Published:

@@ -38,7 +38,6 @@ _STEPS_PER_SUM = 10_000  # whose lengths a thread adds up at once
 _LISTS_PER_PART = 500  # whose distances a thread measures at once
 _KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
 _MOST_REVERSALS = 100_000  # reversals of a stretch that can be taken back
-_FARTHEST_EXPONENT = 10  # farther than 2^10 standard deviations from the mean, records are scaled
 
 _TASK = "Finding a short path"
 
@@ -326,18 +325,11 @@ def tour_through(
     records: Floats, path: Ints, lists: NearLists, random: np.random.Generator
 ) -> Tour:
     """Make a path a tour through the dummy, and lay it out for the kernels."""
-    # Of very far records rounding would pass for a gain, so all are scaled, by a power of two.
     n = len(records)
-    distances = lists.distances
-    _, exponent = np.frexp(np.abs(records).max())
-    if exponent > _FARTHEST_EXPONENT:
-        records = np.ldexp(records, _FARTHEST_EXPONENT - exponent)
-        distances = np.ldexp(distances, _FARTHEST_EXPONENT - exponent)
-
     tour = Tour(
         records=records,
         neighbours=lists.nearest,
-        distances=distances,
+        distances=lists.distances,
         order=np.append(path, n),
         position=np.empty(n + 1, dtype=np.int64),
         queue=np.concatenate([path, [n, 0, n + 1]]),  # all n + 1 cities, from place 0 on
