@@ -39,6 +39,7 @@ class Drawing(NamedTuple):
     The scripts of the page read it by its keys. Whatever has a line, or a cell, of its own is a
     group there, although the page shows it under its ``noun``. Of ``about``:
 
+    - ``title`` is that of the page;
     - ``headline``, ``sentences``, ``reading`` (how to read the picture), ``facts`` (pairs of a name
       and a value), ``drawn`` (which sample is drawn) and ``ramp`` (the least number of each colour)
       are shown as they are, by `page.js` and `panel_and_legend.js`;
@@ -69,6 +70,7 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
     drawn = np.sort(np.random.default_rng(0).permutation(len(lines))[:most_drawn])
     fewest = int(copies.min())
     about = {
+        "title": "trajanon: release",
         "headline": "the release",
         "noun": "line",
         "units": "rows",
@@ -117,6 +119,7 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     east = rings[0].max(axis=0)[1]
 
     about = {
+        "title": "trajanon: trips by cell",
         "headline": "trips by cell",
         "noun": "cell",
         "units": "trips",
@@ -254,6 +257,7 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         facts.append(["Departure off by, mean", span(report.times.departure_error.mean)])
 
     return {
+        "title": "trajanon: originals and release, for the holder of the data",
         "headline": f"k = {report.k} {counted}",
         "sentences": [judged.headline, *judged.sentences, cost(report), left_out(report)],
         "noun": "group",

@@ -91,15 +91,14 @@ def _json(value: Any) -> str:
 
 def _page_of(
     drawing: Drawing,
-    *,
-    view: str,
-    title: str,
-    notice: str | None,
     attribution: str | None,
     tiles: str | None,
     around: Surroundings,
+    view: str = "public",
+    notice: str | None = None,
 ) -> folium.Map:
     """Put the drawing of a release on a page."""
+    title = drawing.about["title"]
     drawn = folium.Map(
         tiles=None,
         font_size="12px",
@@ -119,7 +118,6 @@ def _page_of(
     credits = [attribution, OSM_ATTRIBUTION if around.roads else None]
     about = {
         "view": view,
-        "title": title,
         "notice": notice,
         "attribution": " · ".join(dict.fromkeys(filter(None, credits))),
         "place": around.place,
@@ -195,15 +193,9 @@ def compare(
     groups = matched(reported.released_of(trajectories), lines, reported)
     if view not in VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
-    return _page_of(
-        release_and_originals(groups, reported),
-        view=view,
-        title="trajanon: originals and release, for the holder of the data",
-        notice=reported.notice,
-        attribution=reported.attribution or trajectories.attribution,
-        tiles=tiles,
-        around=around,
-    )
+    drawing = release_and_originals(groups, reported)
+    attribution = reported.attribution or trajectories.attribution
+    return _page_of(drawing, attribution, tiles, around, view, reported.notice)
 
 
 def public(
@@ -242,22 +234,8 @@ def public(
             raise BadInput(
                 "no released trajectories are here to draw: run trajanon anonymize again"
             )
-        drawing = released_alone(release)
-        title = "trajanon: release"
-        attribution = release.attribution
-    else:
-        drawing = cells_alone(release)
-        title = "trajanon: trips by cell"
-        attribution = release.attrs.get("attribution")
-    return _page_of(
-        drawing,
-        view="public",
-        title=title,
-        notice=None,
-        attribution=attribution,
-        tiles=tiles,
-        around=around,
-    )
+        return _page_of(released_alone(release), release.attribution, tiles, around)
+    return _page_of(cells_alone(release), release.attrs.get("attribution"), tiles, around)
 
 
 def html(drawn: folium.Map) -> str:

@@ -136,7 +136,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--columns", "a\nb"], "as column names between"),
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
-        (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop, keep"),
+        (["people.csv", "-k", "3", "--missing", "skip"], "is not one of 'refuse', 'drop', 'keep'"),
         (
             ["people.csv", "-k", "3", "--strata", "age"],
             "where column 'age' is '20', 1 record cannot form a group of k = 3; lower k",

@@ -288,7 +288,7 @@ def test_a_release_of_other_trips_is_refused_by_its_name(
 
 def test_what_does_not_fit_is_refused(run: Run, here: Path) -> None:
     both = ("evaluate", "trajectories.parquet", "moved.parquet")
-    assert "--match is id or order (got 'name')" in run(*both, "--match", "name").sentence
+    assert "'name' is not one of 'id', 'order'" in run(*both, "--match", "name").sentence
     assert "are for one release with its report" in run(*both, "--holdout").sentence
     ours = run("evaluate", "trajectories.parquet", "ours.parquet", "--match", "id")
     assert "has its report beside it" in ours.sentence

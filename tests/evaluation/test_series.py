@@ -389,7 +389,7 @@ def test_a_run_that_is_refused_leaves_no_new_ledger(run: Run, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["look", "a.ledger"], "takes show, verify or forget (got 'look')"),
+        (["look", "a.ledger"], "'look' is not one of 'show', 'verify', 'forget'"),
         (["forget", "a.ledger"], "takes the number of a release, which show lists"),
         (["show", "a.ledger", "1"], "takes no number"),
         (["show", "none.ledger"], "there is no none.ledger"),

@@ -15,7 +15,7 @@ from commands import FAST, Run, names, track
         (["trajectories.parquet", "none.parquet"], "there is no none.parquet"),
         (["anonymized.parquet", "trajectories.parquet"], "trajectories.report.json"),
         (["--tiles", "Nowhere"], "no street map is called 'Nowhere'"),
-        (["--view", "upside-down"], "choose from overlay, side-by-side, public"),
+        (["--view", "upside-down"], "not one of 'overlay', 'side-by-side', 'public'"),
         (["trajectories.parquet", "a.csv", "b.csv"], "map takes trajectories and their release"),
         (["--offline", "--tiles", "OpenStreetMap"], "an offline map has no tiles"),
         (["--out", "map"], ".html"),

@@ -201,7 +201,7 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
         ([], "streets takes one of --roads"),
         (["--roads", "town.osm", "--od", "500"], "streets takes one of --roads"),
         (["--od", "500", "--for", "osrm"], "--for osrm needs the --roads"),
-        (["--roads", "town.osm", "--for", "valhalla"], "--for takes osrm (got 'valhalla')"),
+        (["--roads", "town.osm", "--for", "valhalla"], "'valhalla' is not one of 'osrm'"),
         (["--roads", "town.osm", "--for", "osrm", "--out", "x.gpkg"], "x.gpkg must end in .csv"),
         (["--cells", "x"], "cells are metres, or h3:0 to h3:12"),
         (["--cells", "h3:9", "--out", "x.pmtiles"], "takes cells of so many metres"),

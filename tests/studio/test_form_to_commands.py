@@ -22,8 +22,7 @@ def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
     assert "--columns id=n" in lines[0]
     assert "-k 1 " in lines[1] + " "  # whole numbers are written so
     assert lines[-1] == (
-        "trajanon map --view public --offline --roads z.osm.pbf --out map.public.html "
-        "tracks-anonymized.parquet"
+        "trajanon map --view public --offline --roads z.osm.pbf tracks-anonymized.parquet"
     )
 
 

@@ -180,10 +180,22 @@ def test_the_sample_is_looked_into_and_drawn(page: Page, tmp_path: Path) -> None
     page.get_by_role("button", name="Use the sample").click()
     press(page, "Read the files")
     expect(section(page, "1. Files")).to_contain_text("They become")
+    expect(page.get_by_label("Trips without a name")).to_be_visible()
     picture = tmp_path / "studio.png"
     draw(page, picture, "1. Files")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(picture.read_bytes()) > 20_000  # a blank page has a tenth of it
+
+
+def test_where_nobody_is_named_no_trips_are_said_to_be_of_one_person(
+    page: Page, tmp_path: Path
+) -> None:
+    clear(page)
+    (tmp_path / "track.gpx").write_text(track(points=100), "utf-8")
+    page.get_by_label("Choose files").set_input_files(tmp_path / "track.gpx")
+    press(page, "Read the files")
+    expect(section(page, "1. Files")).to_contain_text("k counts recordings: nobody is named")
+    expect(page.get_by_label("Trips without a name")).to_have_count(0)
 
 
 def test_a_mistake_is_told(page: Page, tmp_path: Path) -> None:

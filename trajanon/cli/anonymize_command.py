@@ -1,7 +1,7 @@
 """trajanon anonymize."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
@@ -129,8 +129,7 @@ def _release_parts(
     from trajanon.common.threads_and_dask import connected
     from trajanon.shards.anonymize_folders import anonymize_parts, parts_report_path
 
-    on_cluster = nullcontext() if cluster is None else connected(cluster)
-    with bars() as progress, on_cluster as client, _released_or_as_it_was(out):
+    with bars() as progress, connected(cluster) as client, _released_or_as_it_was(out):
         report = anonymize_parts(
             trajectories,
             out,

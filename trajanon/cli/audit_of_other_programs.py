@@ -13,7 +13,7 @@ import trajanon
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.files.release_contents import clock_of
-from trajanon.files.release_formats import RELEASE_FORMATS, read_lines
+from trajanon.files.release_formats import read_lines
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 30  # of originals that are no trajectories yet
@@ -65,8 +65,6 @@ def read_any(path: Path, points: int) -> Recordings:
 
 def _is_ours(path: Path) -> bool:
     """Check whether a file counts rows or explains its times, as only our releases do."""
-    if path.suffix.lower() not in RELEASE_FORMATS:
-        return False
     try:
         lines = read_lines(path)
     except TrajanonError:

@@ -57,24 +57,24 @@ def check(
         )
 
     problems = [with_flags(problem) for problem in checked.problems]
+    holds = not problems
     if as_json:
-        show_json({**checked.in_json, "holds": checked.holds, "problems": problems})
-    elif checked.holds:
+        show_json({**checked.in_json, "holds": holds, "problems": problems})
+    elif holds:
         for line in checked.lines:
             tell(line)
     else:
         tell(f"{released} must not be published:")
         for problem in problems:
             tell(f"- {problem}")
-    if not checked.holds:
+    if not holds:
         raise typer.Exit(RELEASE_AT_FAULT)
 
 
 class _Checked(NamedTuple):
     """What a check found, for the screen and as JSON."""
 
-    holds: bool
-    problems: Sequence[str]
+    problems: Sequence[str]  # empty if it holds
     lines: Sequence[str]  # what is printed where it holds
     in_json: Mapping[str, object]  # beside whether it holds, and the problems
 
@@ -116,7 +116,7 @@ def _check_table(
     if subject is None:
         sentence += " A table does not show how many people stand behind each."
     in_json = {**asdict(table), "answered": table.counted}
-    return _Checked(table.holds, problems, [sentence, *diversity], in_json)
+    return _Checked(problems, [sentence, *diversity], in_json)
 
 
 def _risky_rows(uniques: "SpecialUniques") -> list[str]:
@@ -177,14 +177,14 @@ def _check_release(
     in_json = asdict(findings)
     report = matching_report(released) if findings.holds else report_beside(released)
     if report is None:
-        return _Checked(findings.holds, findings.problems, lines, in_json)
+        return _Checked(findings.problems, lines, in_json)
 
     # What the release fails in stands in the verdict, too, beside what its report says.
     judged = verdict(report, list(map(with_flags, findings.problems)))
     if judged.kind == "conditional":
         lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
     problems = [] if judged else judged.sentences
-    return _Checked(bool(judged), problems, lines, {**in_json, "verdict": judged.account})
+    return _Checked(problems, lines, {**in_json, "verdict": judged.account})
 
 
 def _promise_sentence(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -34,7 +34,7 @@ def evaluate(
     roads: Path | None = None,
     mode: str = "any",
     publisher: Path | None = None,
-    match: str | None = None,
+    match: Literal["id", "order"] | None = None,
     method: str | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,

@@ -23,7 +23,7 @@ def compare(
     files: Sequence[Path],
     roads: Path | None,
     mode: str,
-    match_text: str | None,
+    match: "MatchName | None",
     method: str | None,
     out: Path,
     subjects_exact: bool,
@@ -32,12 +32,11 @@ def compare(
     """Audit releases of any program beside the originals, and write one page."""
     from trajanon.cli.audit_of_other_programs import check_method, read_originals
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.audit import ends_of_the_scale, match_of
+    from trajanon.evaluation.audit import ends_of_the_scale
     from trajanon.evaluation.comparison_page import page_of
     from trajanon.evaluation.evidence import NOTICE
     from trajanon.release.report_files import json_report
 
-    match = match_of(match_text)
     if method is not None:
         check_method(method)
         if len(files) > 2:

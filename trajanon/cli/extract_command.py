@@ -1,7 +1,7 @@
 """trajanon extract."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -49,18 +49,24 @@ def extract(
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     _check_out(out, partition)
-    if not windows:
-        _refuse_spacing(settings.get("spacing"))
+    spacing = settings.get("spacing")
+    if not windows and spacing is not None:
+        raise BadInput(
+            f"`spacing={spacing:g}` is for windows, and whole trips have their points at equal "
+            "shares of the way: add `windows`, or leave out `spacing`"
+        )
     where = _where(bbox or [], pbf, hide_near)
 
-    settings.update(_limits(max_gap_text, max_pause_text, max_speed_text))
-    settings["per_recording"] = _per_recording_of(per_recording_text)
+    settings["max_gap"] = _limit("max_gap", max_gap_text)
+    settings["max_pause"] = _limit("max_pause", max_pause_text)
+    settings["max_speed"] = cast(float | None, _limit("max_speed", max_speed_text))
+    per_recording = {"1": 1, "all": None}.get(per_recording_text.lower(), per_recording_text)
+    settings["per_recording"] = cast(int | None, per_recording)  # which the rules check
     if columns_text:
         settings["columns"] = parse_columns(columns_text)
     zone = None if hide_near is None else _hidden(hide_near, pbf, where)
 
-    on_cluster = nullcontext() if cluster is None else connected(cluster)
-    with bars() as progress, on_cluster as client:
+    with bars() as progress, connected(cluster) as client:
         provenance = extract_to(
             out,
             paths or OSM_API,
@@ -101,15 +107,6 @@ def _check_out(out: Path, partition: int | None) -> None:
         raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
     if partition is not None and is_file:
         raise BadInput(f"with --partition, --out names a folder (got {out})")
-
-
-def _refuse_spacing(spacing: float | None) -> None:
-    """Refuse a spacing of whole trips."""
-    if spacing is not None:
-        raise BadInput(
-            f"`spacing={spacing:g}` is for windows, and whole trips have their points at equal "
-            "shares of the way: add `windows`, or leave out `spacing`"
-        )
 
 
 def _hidden(tags: str, pbf: Path | None, where: "AreaLike") -> "Region | None":
@@ -155,25 +152,8 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
     return area
 
 
-def _per_recording_of(text: str) -> int | None:
-    """Read how many windows of a recording are taken; None for all."""
-    try:
-        return None if text.strip().lower() == "all" else int(text)
-    except ValueError as error:
-        raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
-
-
-def _limits(gap: str, pause: str, speed: str) -> ExtractKeywords:
-    """Read where a track ends."""
-    return {
-        "max_gap": _limit("max_gap", gap),
-        "max_pause": _limit("max_pause", pause),
-        "max_speed": cast(float | None, _limit("max_speed", speed)),
-    }
-
-
 def _limit(name: str, text: str) -> "Limit":
-    """Read a limit: a number, auto, none, or of seconds a time as pandas writes it."""
+    """Read where a track ends: a number, auto, none, or of seconds a time as pandas writes it."""
     option = f"--{name.replace('_', '-')}"
     unit = Rules.__dataclass_fields__[name].metadata["unit"]
 

@@ -1,6 +1,7 @@
 """trajanon ledger and clean: what was released before, and what killed runs left."""
 
 from pathlib import Path
+from typing import Literal
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import options
@@ -9,12 +10,16 @@ from trajanon.common.number_text import number_of
 
 
 @options()
-def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
+def ledger(
+    action: Literal["show", "verify", "forget"],
+    ledger: Path,
+    release: int | None = None,
+    *,
+    as_json: bool = False,
+) -> None:
     """Show, verify or repair the ledger of your releases."""
     from trajanon.release.ledger import opened
 
-    if action not in ("show", "verify", "forget"):
-        raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
     if (action == "forget") != (release is not None):
         wants = "the number of a release, which show lists" if release is None else "no number"
         raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")

@@ -1,7 +1,7 @@
 """trajanon map."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import trajanon
 from trajanon.cli.messages import tell
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from trajanon.maps import Surroundings
     from trajanon.release.matched_to_roads import RoadsToFollow
 
-_VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"  # as maps.colours_and_tiles, which loads folium
 _MARGIN = 0.01  # degrees: a kilometre to north and south, less to east and west
 
@@ -25,7 +24,7 @@ _MARGIN = 0.01  # degrees: a kilometre to north and south, less to east and west
 def draw(
     files: list[Path] | None = None,
     *,
-    view: str = "overlay",
+    view: Literal["overlay", "side-by-side", "public"] = "overlay",
     tiles: str | None = None,
     offline: bool = False,
     roads: Path | None = None,
@@ -36,8 +35,6 @@ def draw(
     from trajanon.common.atomic_output import replacing
     from trajanon.release.report_files import read_report, report_path
 
-    if view not in _VIEWS:
-        raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
     paths = files or [TRAJECTORIES, ANONYMIZED]
     is_public = view == "public"
     if len(paths) > 2 or (len(paths) < 2 and not is_public):

@@ -107,10 +107,12 @@ def usage_error(error: Exception) -> str:
     """Return typer's message for a usage error, and the value it is about; else nothing."""
     if not hasattr(error, "format_message"):
         return ""
+    message: str = error.format_message().replace("Value error, ", "").rstrip(".")
     # Where a value is refused, its errors are those of pydantic.
     refused: Any = getattr(error.__cause__, "errors", list)()
-    value = f" (got {refused[0]['input']})" if refused else ""
-    return f"{error.format_message().rstrip('.')}{value}"
+    if refused and str(refused[0]["input"]) not in message:
+        message += f" (got {refused[0]['input']})"
+    return message
 
 
 def tell(line: str = "", *, colour: str | None = None) -> None:

@@ -91,12 +91,19 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
         parameters |= {_option_of(parameter): parameter for parameter in plain.parameters.values()}
 
         # In the order of the table, which is that of --help.
-        declared = []
+        # typer's context is no option.
+        declared = [
+            parameter for parameter in parameters.values() if parameter.annotation is typer.Context
+        ]
         for name, help, group in _listed(command.__name__):
             parameter = parameters[name]
             text, default = _text_and_default(help, words) if help else usual_helps[name]
             option = _typer_option(parameter, text, default, group)
-            declared.append(parameter.replace(annotation=Annotated[_typer_type(parameter), option]))
+            type_ = parameter.annotation
+            # A choice of names is a text for typer if it is of settings, which refuse others.
+            if parameter.name not in plain.parameters and names_in(type_):
+                type_ = str if parameter.default is not None else str | None
+            declared.append(parameter.replace(annotation=Annotated[type_, option]))
         command.__signature__ = plain.replace(parameters=declared)  # type: ignore[attr-defined]
         return command
 
@@ -149,13 +156,6 @@ def typed_options(command: Callable[..., None], values: Mapping[str, object]) ->
 def _option_of(parameter: Parameter) -> str:
     """Return the name of the option of a parameter."""
     return parameter.name.removesuffix(_TEXT)
-
-
-def _typer_type(parameter: Parameter) -> object:
-    """Return the type of an option; a text for a choice of names, as the settings refuse others."""
-    if names_in(parameter.annotation):
-        return str if parameter.default is not None else str | None
-    return parameter.annotation
 
 
 def _typer_option(

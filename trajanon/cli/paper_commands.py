@@ -2,16 +2,12 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.cli.messages import say, show_json, tell
 from trajanon.cli.options import TRAJECTORIES, options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-
-if TYPE_CHECKING:
-    from trajanon.tables.papers.published_values import Measurement
 
 
 @options()
@@ -31,7 +27,7 @@ def benchmark(
     from trajanon.grouping.methods.hm2_and_compression import CONCORDE_CITIES
     from trajanon.grouping.paths.external_solvers import concorde_command
     from trajanon.tables.papers.datasets import NEEDED
-    from trajanon.tables.papers.published_values import markdown, write_csv
+    from trajanon.tables.papers.published_values import Measurement, markdown, write_csv
     from trajanon.tables.papers.tables_measured_again import benchmark as measured_tables
     from trajanon.tables.papers.tables_measured_again import published_folder
 

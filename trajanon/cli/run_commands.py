@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -24,16 +24,8 @@ Table = Mapping[str, Any]
 """The options of a command by their long names, and its files by theirs."""
 
 
-def run(
-    context: typer.Context,
-    settings: Annotated[
-        Path,
-        typer.Argument(
-            help="A TOML file with a table for each command, in order, which names options as the "
-            "command line does. Paths start from the folder of the file."
-        ),
-    ],
-) -> None:
+@options()
+def run(context: typer.Context, settings: Path) -> None:
     """Run the commands of a settings file, until one fails.
 
     The file repeats a piece of work: extract, anonymize, check, evaluate, map.

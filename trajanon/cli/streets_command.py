@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, options
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trajanon.street_counts.lines_to_count import ReleasedLines
 
 _CERTIFICATE = "certificate.json"
+_DATASHEET = "datasheet.md"
 _TILES = ".pmtiles"
 _TABLES = (".parquet", ".gpkg", ".geojson", ".csv")
 _SUFFIXES = {"cells": (*_TABLES, _TILES), "speeds": (".csv",)}
@@ -46,7 +47,7 @@ def streets(
     mode: str = "car",
     od: str | None = None,
     cells: str | None = None,
-    for_router: str | None = None,
+    for_router: Literal["osrm"] | None = None,
     hours: str | None = None,
     out: Path | None = None,
     as_json: bool = False,
@@ -61,7 +62,7 @@ def streets(
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.counts_datasheet import counts_datasheet
     from trajanon.evaluation.page.templates import words
-    from trajanon.release.report_files import datasheet_path
+    from trajanon.release.report_files import report_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
     from trajanon.street_counts.lines_to_count import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
@@ -71,8 +72,9 @@ def streets(
     out = out or Path("speeds.csv" if kind == "speeds" else f"{kind}.parquet")
     files = _output_files(out, kind, parts)
     public_files = [Path(name) for name in (roads, od) if name is not None]
-    inputs = [*_files_of(release), *public_files]
-    outputs = (*files, datasheet_path(out))
+    beside = [report_path(release, name) for name in ("report.json", _DATASHEET, _CERTIFICATE)]
+    inputs = [release, *beside, *public_files]
+    outputs = (*files, report_path(out, _DATASHEET))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
         lines = lines_to_count(release)
         if roads is not None:
@@ -115,14 +117,6 @@ def _output_files(out: Path, kind: str, parts: "tuple[DayPart, ...]") -> list[Pa
     return [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts]
 
 
-def _files_of(release: Path) -> list[Path]:
-    """Name a release and what may stand beside it."""
-    from trajanon.release.report_files import report_path
-
-    names = ("report.json", "datasheet.md", _CERTIFICATE)
-    return [release, *(report_path(release, name) for name in names)]
-
-
 def _kind_of_counts(
     roads: Path | None, mode: str, od: str | None, cells: str | None, router: str | None
 ) -> str:
@@ -134,8 +128,6 @@ def _kind_of_counts(
         )
     if roads is None and mode != "car":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
-    if router not in (None, "osrm"):
-        raise BadInput(f"--for takes osrm (got {router!r})")
     if roads is None and router is not None:
         raise BadInput(f"--for {router} needs the --roads of an .osm.pbf file")
     if roads is not None:

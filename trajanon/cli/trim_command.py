@@ -1,14 +1,10 @@
 """trajanon trim."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import options
 from trajanon.common.number_text import metres, number_of, span
-
-if TYPE_CHECKING:
-    from trajanon.extract import Trimmed
 
 _TRIMMED = Path("trimmed.gpx")
 
@@ -56,14 +52,7 @@ def trim(
     if as_json:
         show_json(asdict(trimmed))
         return
-    _show(trimmed)
-    tell(
-        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
-    )
 
-
-def _show(trimmed: "Trimmed") -> None:
-    """Print what was cut and left out, and what that does not hide."""
     tell(
         "This is not k-anonymity: it hides where tracks begin, end, pause and stay again, and "
         "nothing else. A place where you stay once is left in: name it with --hide. Anyone who "
@@ -84,3 +73,6 @@ def _show(trimmed: "Trimmed") -> None:
         tell(f"Left out {number:,} {reason}.")
     if nothing_left := trimmed.tracks - trimmed.tracks_left:
         tell(f"Nothing is left of {number_of(nothing_left, 'track')}.")
+    tell(
+        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
+    )

@@ -208,8 +208,11 @@ def _on_one_line(error: Exception) -> str:
 
 
 @contextmanager
-def connected(cluster: str) -> Iterator["Client"]:
-    """Reach a cluster, or start one on this machine, with one thread a worker."""
+def connected(cluster: str | None) -> Iterator["Client | None"]:
+    """Reach a cluster, or start one on this machine, with one thread a worker; None for none."""
+    if cluster is None:
+        yield None
+        return
     try:
         import_module("distributed")
     except ImportError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from msgspec import to_builtins
@@ -94,13 +94,6 @@ class Audit:
         weak_points = [weakness.account for weakness in self.weaknesses]
         account: dict[str, Json] = to_builtins(self) | {"weaknesses": weak_points}
         return account
-
-
-def match_of(text: str | None) -> MatchName | None:
-    """Check how rows are matched with originals."""
-    if text not in (None, *get_args(MatchName)):
-        raise BadInput(f"`match` is id or order (got {text!r})")
-    return text  # type: ignore[return-value]  # one of its names
 
 
 def audit(

@@ -14,7 +14,6 @@ from trajanon.studio.fields import FIELDS_BY_NAME, Choice, field_names, name_of_
 # Files in the folder of the studio, and the folder in it for files that come through the browser.
 DOOR = "open.html"  # the page by which the browser gets the code
 EVALUATION_PAGE = "evaluation.html"
-PUBLIC_MAP = "map.public.html"
 PUBLISHER = "publisher.toml"
 SETTINGS = "settings.toml"
 UPLOADS = "files"
@@ -87,13 +86,7 @@ class Form:
             "check": {"k": values["k"], "trajectories": originals, "released": released},
             "evaluate": {"publisher": PUBLISHER, "files": [originals, released]},
             "map": {"offline": True, "roads": region, "files": [originals, released]},
-            "public map": {
-                "view": "public",
-                "offline": True,
-                "roads": region,
-                "out": PUBLIC_MAP,
-                "files": [released],
-            },
+            "public map": {"view": "public", "offline": True, "roads": region, "files": [released]},
         }
         options: dict[str, dict[str, Option]] = {}
         for command, without_field in options_without_field.items():

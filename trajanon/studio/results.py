@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trajanon.cli.options import MAP
+from trajanon.cli.options import MAP, PUBLIC_MAP
 from trajanon.common.columns_read import columns_read
 from trajanon.common.command_lines import Options
 from trajanon.common.number_text import number_of, span
@@ -24,7 +24,6 @@ from trajanon.studio.fields import (
 from trajanon.studio.form_to_commands import (
     EVALUATION_PAGE,
     MAKE_RELEASE,
-    PUBLIC_MAP,
     PUBLISHER,
     SETTINGS,
     Form,
@@ -95,7 +94,7 @@ def sentences_of_extraction(extraction: Mapping[str, Any]) -> list[str]:
     lasts = f" in {span(seconds)}" if (seconds := counts["seconds of track"]) else ""
     became = number_of(counts["trajectories"], unit)
 
-    people = counts["subjects read"] - Provenance.read(extraction).source.unnamed.subjects
+    people = people_named(extraction)
     named = number_of(people, "person is named", "people are named")
     return [
         f"{points} of {recordings}: {length}{lasts}. They become {became}.",
@@ -103,6 +102,12 @@ def sentences_of_extraction(extraction: Mapping[str, Any]) -> list[str]:
         *map(in_words_of_the_page, people_sentences(extraction)),
         recordings_sentence(extraction),
     ]
+
+
+def people_named(extraction: Mapping[str, Any]) -> int:
+    """Count the people who have a name."""
+    unnamed = Provenance.read(extraction).source.unnamed.subjects
+    return int(extraction["counts"].get("subjects read", 0)) - unnamed
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -259,7 +264,7 @@ class Results:
             self.form.released_file: "the release, to be published",
             f"{name}.datasheet.md": "its datasheet, to be published with it",
             f"{name}.certificate.json": "the same for machines, to be published",
-            PUBLIC_MAP: "the map of the release alone, to be published if you like",
+            str(PUBLIC_MAP): "the map of the release alone, to be published if you like",
         }
         private = {
             _PROCESSING_RECORD: "the record of processing, to sign (private)",

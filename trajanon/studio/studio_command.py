@@ -2,19 +2,17 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from trajanon.cli.options import options
 from trajanon.common.errors import BadInput
 
 
+@options()
 def studio(
-    context: typer.Context,
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="Files or folders with tracks.")
-    ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    context: typer.Context, files: list[Path] | None = None, *, browser: bool = True
 ) -> None:
     """Open a local page that does all this without typing."""
     for file in files or []:

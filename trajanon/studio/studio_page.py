@@ -16,7 +16,13 @@ from trajanon.evaluation.publisher_and_licence import Publisher
 from trajanon.release.verdict_sentences import HEADLINES_IN_A_TABLE
 from trajanon.studio.fields import FIELDS, FIELDS_BY_NAME, USUAL_ROLES, Choice, FormField
 from trajanon.studio.form_to_commands import EVALUATION_PAGE, MAKE_RELEASE, READ_FILES, Form
-from trajanon.studio.results import MadeRelease, Remedy, changes_of, sentences_of_extraction
+from trajanon.studio.results import (
+    MadeRelease,
+    Remedy,
+    changes_of,
+    people_named,
+    sentences_of_extraction,
+)
 from trajanon.studio.running_commands import Problem, Work
 from trajanon.trajectories.provenance import Provenance
 
@@ -218,7 +224,8 @@ class Page:
         if columns.names:
             self._show_columns(USUAL_ROLES, columns.names)
             ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
-        if Provenance.read(extraction).source.nameless:
+        # Where nobody is named, k counts recordings, and none of them as one person's.
+        if people_named(extraction) and Provenance.read(extraction).source.nameless:
             _show_field(FIELDS_BY_NAME["nameless"], self.form.chosen)
 
     def _show_columns(self, roles: Sequence[str], names: Sequence[str]) -> None:
