@@ -22,17 +22,10 @@ def keep(points: Points, inside: Bools, breaks: Breaks) -> Points:
 
     A new piece begins after dropped points, and where the way between two kept points must be cut.
     """
-    begins = broken(points, inside, breaks)
-    begins[1:] |= inside[1:] & ~inside[:-1]
-    return points.cut(begins).take(inside)
-
-
-def broken(points: Points, inside: Bools, breaks: Breaks) -> Bools:
-    """Mark each point inside if the way from the point before, inside too, must be cut."""
     way_is_inside = points.follows & inside
     way_is_inside[1:] &= inside[:-1]
     start = np.flatnonzero(way_is_inside) - 1
 
-    begins = np.zeros(len(points), dtype=np.bool_)
+    begins = inside & ~way_is_inside
     begins[start[breaks(points.lat, points.lon, start)] + 1] = True
-    return begins
+    return points.cut(begins).take(inside)

@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
-from urllib.parse import urlsplit
 
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
@@ -185,7 +184,8 @@ def extract_to(
         # All is read and counted by now; writing is left.
         provenance = {**_origin(plan), **plan.cutter.provenance()}
         if run is not None:
-            provenance["run"] = dict(run)
+            address = {"api_url": osm_api_download.without_password(plan.url)}
+            provenance["run"] = {**run, **(address if "api_url" in run else {})}
 
         if partition is None:
             write_parts(draft, trajectories, provenance)
@@ -231,13 +231,7 @@ def _planned(
         raise BadInput(f"name an area: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
         boxes = osm_api_download.boxes_of(region)
-        traces_by_file = osm_api_download.traces_of_boxes(
-            boxes,
-            reading,
-            url=source_options.api_url,
-            max_pages=source_options.max_pages,
-            progress=progress,
-        )
+        traces_by_file = osm_api_download.traces_of_boxes(boxes, reading, source_options, progress)
 
     cutter = Cutter(
         rules,
@@ -298,9 +292,8 @@ def _listed_files(source: Source, reading: Reading) -> list[SourceFile]:
 def _origin(plan: _Plan) -> Mapping[str, str | None]:
     """Name the source, without a password, and whom to attribute it to, once all is read."""
     if not plan.inputs:
-        parts = urlsplit(plan.url)
-        host = parts.netloc.rpartition("@")[2]
-        return {"source": f"OSM API, {parts.scheme}://{host}", "attribution": OSM_ATTRIBUTION}
+        server = osm_api_download.without_password(plan.url)
+        return {"source": f"OSM API, {server}", "attribution": OSM_ATTRIBUTION}
 
     names = [os.fsencode(path.name).decode("utf-8", "replace") for path in plan.inputs]
     source = ", ".join(names[:NAMED])

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -92,21 +93,13 @@ def from_frame(
     >>> trace.subject, trace.lat.tolist(), trace.lon.tolist()
     ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
-    yield from _traces_of_frame(frame, columns, TablesRead(), subjects_exact=subjects_exact)
+    yield from _traces_of_frame(frame, columns, Reading(subjects_exact=subjects_exact))
 
 
 def _traces_of_frame(
-    frame: DataFrame,
-    columns: Mapping[str, str] | None,
-    tables: TablesRead,
-    *,
-    subjects_exact: bool = False,
-    warned: Notices | None = None,
+    frame: DataFrame, columns: Mapping[str, str] | None, reading: Reading
 ) -> Iterator[Trace]:
-    """Read traces as `from_frame` does, and note in ``tables`` how the columns were used.
-
-    Warnings go through ``warned``, if it is given.
-    """
+    """Read traces as `from_frame` does, and report to ``reading``."""
     table = _with_texts_as_names(to_pandas(frame, _WHAT))
     geometry = _geometry_of(table)
     attributes = pd.DataFrame(table if geometry is None else table.drop(columns=geometry.name))
@@ -128,15 +121,8 @@ def _traces_of_frame(
 
     # Lines are in order; points of a frame with times are in that of the times, or refused.
     has_times = len(attributes.select_dtypes(["datetime", "datetimetz"]).columns) > 0
-    reading = Reading(
-        what=_WHAT,
-        label="frame",
-        columns=columns_named,
-        subjects_exact=subjects_exact,
-        tables=tables,
-        timed=has_times and not _holds_lines(table),
-        warned=warned or Notices(),
-    )
+    is_timed = has_times and not _holds_lines(table)
+    reading = replace(reading, what=_WHAT, label="frame", columns=columns_named, timed=is_timed)
     try:
         if geometry is None:
             if not len(table):
@@ -148,7 +134,7 @@ def _traces_of_frame(
             yield from traces_of_table(list(attributes), attributes[:FIRST_ROWS], chunks, reading)
         else:
             yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
-    except UnicodeEncodeError as error:  # of Arrow, in columns of objects
+    except (UnicodeEncodeError, UnicodeDecodeError) as error:  # in columns of objects
         way_out = "mend it, as text.encode(errors='replace').decode() does"
         text = error.object[:40]
         raise BadInput(
@@ -180,9 +166,9 @@ def trips_of(
     rules = Rules()
     if _holds_lines(table):
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
-    tables = TablesRead()
+    reading = Reading(warned=_NoticesOfParameters())
     try:
-        trips = cut(_traces_of_frame(table, roles, tables, warned=_NoticesOfParameters()), rules)
+        trips = cut(_traces_of_frame(table, roles, reading), rules)
     except ColumnsUnclear as error:
         parameters = [
             f"`{parameter}`" for role, parameter in _PARAMETERS.items() if role in error.roles
@@ -198,7 +184,7 @@ def trips_of(
         raise type(error)(_by_parameters(str(error))) from error
 
     if releases_times:
-        _warn_of_no_zone(table, tables)
+        _warn_of_no_zone(table, reading.tables)
     if notes := sentences(trips.provenance):
         warn(LeftOutWarning(_by_parameters(" ".join([*notes, f"{_OTHER_LIMITS}."])), "trips"))
     return trips
@@ -251,8 +237,6 @@ def _with_texts_as_names(table: pd.DataFrame) -> pd.DataFrame:
     if not names.is_unique:
         twice = names[names.duplicated()][0]
         raise BadInput(f"{_WHAT} has two columns {twice!r}; rename one of them")
-    if names.equals(table.columns):
-        return table
 
     # geopandas knows its geometries by the name of their column.
     geometry_name = getattr(table, "active_geometry_name", None)

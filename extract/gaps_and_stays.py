@@ -95,13 +95,12 @@ def stays_of(points: Points, rules: Rules, radius: float) -> Bools:
     """
     seconds = longest_stop(rules)
     piece = np.cumsum(~points.follows) - 1  # of each point: 0, 1, ... in this batch
-    timed = np.isfinite(points.time)
-    if not timed.any():
-        return np.zeros(len(points), np.bool_)
 
     # One clock for all pieces: each begins long after the one before has ended.
-    time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
-    clock = time + piece * (time.max() + 2.0 * seconds)
+    timed = np.isfinite(points.time)
+    first_time = np.min(points.time[timed], initial=np.inf)
+    time = np.where(timed, points.time - first_time, 0.0)
+    clock = time + piece * (time.max(initial=0.0) + 2.0 * seconds)
 
     # Does a stay begin at each timed point? It ends at the first point after the whole time, which
     # the second round finds. Without such a point in its piece, nobody is known to stay.

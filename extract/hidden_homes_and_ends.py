@@ -295,8 +295,7 @@ def zone_centres(
     candidates = np.concatenate([ends, places, stays])
 
     space = in_space(candidates, EQUATOR)
-    near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
-    candidates_near = np.array([len(rows) for rows in near], np.int64)
+    candidates_near = cKDTree(space).query_ball_point(space, radius.width, return_length=True)
 
     # A single stay, with no end or further place near, is taken for no home.
     is_hidden = candidates_near > 1

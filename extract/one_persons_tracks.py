@@ -206,8 +206,6 @@ def _places_to_hide(hide: ArrayLike | None) -> Floats:
 def _timed_if_any_is(points: Points) -> Points:
     """Drop the untimed points of a piece if any has a time: without, no pause would be seen."""
     is_timed = ~np.isnan(points.time)
-    if not len(points) or is_timed.all():
-        return points
     first, size = points.pieces
     any_is_timed = np.repeat(np.logical_or.reduceat(is_timed, first), size)
     return points.take(is_timed | ~any_is_timed)

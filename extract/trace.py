@@ -1,7 +1,6 @@
 """The trace: a piece of a recording, as every reader of sources yields it."""
 
 from dataclasses import dataclass, replace
-from math import isfinite
 
 import numpy as np
 
@@ -70,9 +69,7 @@ class Trace:
     @property
     def is_timed(self) -> bool:
         """Return whether any point has a time."""
-        # Mostly the first has one, and the others need not be looked at.
-        first_has_one = len(self) > 0 and isfinite(self.time[0])
-        return first_has_one or bool(np.isfinite(self.time).any())
+        return bool(np.isfinite(self.time).any())
 
     @property
     def last_read(self) -> float:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats
-from trajanon.extract.clip_to_area import broken
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.extract.clip_to_area import keep
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.gaps_and_stays import cut_at_stops, gaps_of, longest_stop
 from trajanon.extract.options_and_defaults import Rules
@@ -73,30 +73,37 @@ class Trips:
         """
         trip_count = len(self.trace)
         is_shown = np.bincount(points.trace, minlength=trip_count) > 1  # a point alone is no trip
-        shown_piece = points.piece
-        points, inside = _parts_inside(points, area)
-        of_longest, true_ends = _longest_parts(points, inside, trip_count)
 
-        self._counts["points outside the area"] += int((~inside).sum())
-        self._counts["points of other parts inside the area"] += int((inside & ~of_longest).sum())
+        # A trip is one piece here, which only the border of the area cuts.
+        parts = replace(points, piece=points.trace)
+        row = np.arange(len(points))  # of each point that is left, among those that are shown
+        if area is not None:
+            inside = area.contains(points.lat, points.lon)
+            parts = keep(parts, inside, area.leaves)
+            row = row[inside]
+        is_of_longest = _of_longest_parts(parts)
+        longest = parts.take(is_of_longest)
+        row = row[is_of_longest]
 
-        points = points.take(of_longest)
-        shown_piece = shown_piece[of_longest]
-        is_inside = np.bincount(points.trace, minlength=trip_count) > 1
+        self._counts["points outside the area"] += len(points) - len(parts)
+        self._counts["points of other parts inside the area"] += len(parts) - len(longest)
+
+        is_inside = np.bincount(longest.trace, minlength=trip_count) > 1
+        true_ends = _are_ends(row, longest, points.trace, trip_count)
         if boxes:
-            true_ends &= ~_near_sides(points, boxes, trip_count)
+            true_ends &= ~_near_sides(longest, boxes, trip_count)
         # A part is one piece: where the pieces that were shown differ, a gap lies in it.
-        after_gap = points.follows
-        after_gap[1:] &= np.diff(shown_piece) != 0
-        self._has_gap[points.trace[after_gap]] = True
+        after_gap = longest.follows
+        after_gap[1:] &= np.diff(points.piece[row]) != 0
+        self._has_gap[longest.trace[after_gap]] = True
 
         self._leave_out(Became.HIDDEN, ~is_shown)
         self._leave_out(Became.OUTSIDE, ~is_inside)
         self._leave_out(Became.WITH_A_GAP, self._has_gap)
         self._leave_out(Became.CUT_OFF, self._may_go_on)
 
-        complete = points.take((self.became == Became.TOO_SHORT)[points.trace])
-        self._counts["points of trips left out"] += len(points) - len(complete)
+        complete = longest.take((self.became == Became.TOO_SHORT)[longest.trace])
+        self._counts["points of trips left out"] += len(longest) - len(complete)
         return complete, true_ends
 
     def _leave_out(self, became: Became, trips: Bools) -> None:
@@ -106,37 +113,25 @@ class Trips:
         self._counts[WHY_BY_BECAME[became].counter] += int(new.sum())
 
 
-def _parts_inside(points: Points, area: Area | None) -> tuple[Points, Bools]:
-    """Cut trips where they leave or enter the area; mark the points inside."""
-    points = replace(points, piece=points.trace)
-    if area is None:
-        return points, np.ones(len(points), np.bool_)
-
-    inside = area.contains(points.lat, points.lon)
-    begins = broken(points, inside, area.leaves)
-    begins[1:] |= inside[1:] != inside[:-1]
-    return points.cut(begins), inside
+def _of_longest_parts(parts: Points) -> Bools:
+    """Mark the points of each trip's longest part."""
+    first, _ = parts.pieces
+    part = np.cumsum(~parts.follows) - 1
+    length = np.bincount(part[parts.hop_ends], parts.hop_metres, minlength=len(first))
+    return np.isin(part, greatest_of(parts.trace[first], length))
 
 
-def _longest_parts(points: Points, inside: Bools, trip_count: int) -> tuple[Bools, Bools]:
-    """Mark the points of each trip's longest part inside, and which of its ends are the trip's.
+def _are_ends(row: Ints, longest: Points, trip: Ints, trip_count: int) -> Bools:
+    """Mark which ends of the longest parts are those of their trips, (trips, 2).
 
-    Ends have shape (trips, 2).
+    ``row`` is that of each of their points among all points of trips, and ``trip`` of all these.
     """
-    trip = points.trace
-    first, size = points.pieces  # of parts, inside or outside
-    part = np.cumsum(~points.follows) - 1
-    length = np.bincount(part[points.hop_ends], points.hop_metres, minlength=len(first))
-
-    # Parts inside go before all others; of a trip that is never inside, no point is marked.
-    longest = greatest_of(trip[first], length, inside[first])
-    of_longest = np.isin(part, longest[inside[first[longest]]])
-
-    ends = np.stack([first, first + size - 1], axis=1)[longest]
     is_end = np.stack([np.diff(trip, prepend=-1) != 0, np.diff(trip, append=-1) != 0], axis=1)
+    first, size = longest.pieces
+    ends = row[np.stack([first, first + size - 1], axis=1)]
     true_ends = np.ones((trip_count, 2), dtype=np.bool_)  # of trips without points, too
-    true_ends[trip[first[longest]]] = is_end[ends, [0, 1]]
-    return of_longest, true_ends
+    true_ends[longest.trace[first]] = is_end[ends, [0, 1]]
+    return true_ends
 
 
 def _near_sides(points: Points, boxes: Sequence[Box], trip_count: int) -> Bools:

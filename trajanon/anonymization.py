@@ -137,6 +137,7 @@ def anonymize(
     columns = {"subject": subject, "time": time, "recording": recording}
     columns_named = {role: name for role, name in columns.items() if name is not None}
 
+    extraction = None  # of a data frame: what was read and left out
     if isinstance(trajectories, ReleasedTrajectories):
         raise BadInput("these trajectories are a release: pass those that it was made of")
     if not isinstance(trajectories, Trajectories):
@@ -144,18 +145,14 @@ def anonymize(
 
         releases_times = options.get("times") is not None
         trajectories = trips_of(trajectories, columns_named, releases_times=releases_times)
-        counts: dict[str, int] | None = trajectories.provenance["counts"]
+        extraction = {name: n for name, n in trajectories.provenance["counts"].items() if n}
     elif columns_named:
         role = next(iter(columns_named))
         raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
-    else:
-        counts = None
 
     plan = Plan.of(options, key, roads, public_places)
     lines = anonymized_table(trajectories, plan.checked_k(k), plan, progress)
-    if counts is not None:
-        lines = lines.reporting(extraction={name: n for name, n in counts.items() if n})
-    return lines.release
+    return lines.reporting(extraction=extraction).release
 
 
 def anonymized_table(
@@ -175,7 +172,10 @@ def anonymized_table(
         left_out = len(trajectories) - len(to_group)
         choice = Choice(people=len(to_group), left_out=left_out)
 
-    groups = grouped(to_group, k, plan, progress, chosen)
+    if trajectories.unit == "day":
+        groups = _grouped_days(to_group, k, plan, progress)
+    else:
+        groups = grouped(to_group, k, plan, progress, chosen)
     if chosen is not None:
         # Who is left out is reported by the rows of the whole table.
         is_left_out = np.ones(len(trajectories), dtype=np.bool_)
@@ -219,23 +219,10 @@ def grouped(
     progress: Progress,
     chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
-    """Group trajectories, slide and mend them; days in groups of equally many trips.
+    """Search groups, or measure those that were chosen; slide windows to them, and mend them.
 
     If each person is to be on one line, their trajectories were chosen together with the groups.
     """
-    if trajectories.unit == "day":
-        return _grouped_days(trajectories, k, plan, progress)
-    return _grouped_together(trajectories, k, plan, progress, chosen)
-
-
-def _grouped_together(
-    trajectories: Trajectories,
-    k: int,
-    plan: Plan,
-    progress: Progress,
-    chosen: OneEach | None = None,
-) -> TrajectoryGroups:
-    """Search groups, or measure those that were chosen; slide windows to them, and mend them."""
     search = plan.secret_search
     subjects = plan.counted(trajectories.subject)
     if plan.release.align:
@@ -303,7 +290,7 @@ def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) ->
     for rows, days_alike in days_by_trips(days):
         if len(np.unique(days.subject[rows])) < k:
             continue  # no other days have as many trips: these are left out
-        groups = _grouped_together(days_alike, k, plan, progress)
+        groups = grouped(days_alike, k, plan, progress)
         labels[rows[~groups.left_out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
         mended += groups.mended or Mended()

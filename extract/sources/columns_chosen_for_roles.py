@@ -294,7 +294,17 @@ class _ChoiceOfColumns:
             self.assign("date")
         in_utc = column.times is not None and column.times.in_utc
         if "zone" in self.named or not (in_utc or _SAYS_UTC.search(name)):
-            self.assign("zone")
+            self._assign_zone()
+
+    def _assign_zone(self) -> None:
+        """Find the column with the zones of local times; warn of one that holds no known zones."""
+        if self.assign("zone") is not None:
+            return
+        for name in self._usual("zone"):
+            if name not in self.head or plain(name) == "zone":  # which may be of parts of a town
+                continue
+            for example in self.head[name].coded.values[:1]:
+                self.reading.found("no zones", name=name, example=example)
 
     def assign_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""

@@ -78,16 +78,12 @@ def looks_like(name: str, head: bytes) -> bool:
     """Return whether a file is Parquet, or a text that is named as a table or names lat and lon."""
     if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, ".csv", ".tsv")):
         return True
-    fields = next(iter(fields_below_comments(head)), [])
-    return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
-
-
-def fields_below_comments(head: bytes) -> list[list[str]]:
-    """Return the fields of the first two lines that are no comments, or else of the last line."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     lines = [line for line in lines if line.strip()]
-    rows = [line for line in lines if not line.encode().startswith(_ABOVE)][:2] or lines[-1:]
-    return [fields_of(row, separator_of(rows[0])) for row in rows]
+    not_comments = [line for line in lines if not line.encode().startswith(_ABOVE)]
+    header = next(iter(not_comments or lines[-1:]), "")  # the last comment may have the names
+    fields = fields_of(header, separator_of(header))
+    return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources.archives import DAMAGED_ZIP, ZIP, Stream, members
+from trajanon.extract.sources.archives import DAMAGED_ZIP, ZIP, Stream, members, unpacked
 from trajanon.extract.sources.column_role_names import TRACK
 from trajanon.extract.sources.reading import TIMES_DO_NOT_MATCH, Reading
 from trajanon.extract.sources.timestamps import seconds_of_iso
@@ -47,16 +47,15 @@ def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
     """Read each document with its label; one that is damaged ends the reading."""
-    with Reading().open(path) as stream:  # a look that counts as no progress
-        is_kmz = stream.peek(4).startswith(ZIP)
-    if not is_kmz:
-        with reading.unpacked(path) as stream:
-            for root in _trees(stream, str(path), "kml"):
+    stream = reading.open(path)
+    if not stream.peek(4).startswith(ZIP):
+        with unpacked(stream) as document:
+            for root in _trees(document, str(path), "kml"):
                 yield reading.label, root
         return
 
     has_document = False
-    for name, open_member in members(reading.open(path), path):
+    for name, open_member in members(stream, path):
         if open_member and name.lower().endswith(".kml"):
             for root in _trees(open_member(), f"{path}/{name}", "kml"):
                 yield f"{reading.label}/{name}", root

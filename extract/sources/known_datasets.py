@@ -16,6 +16,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats
 from trajanon.extract.sources import csv_and_parquet
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED
+from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_role_names import FILE
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.csv_and_parquet import TableLayout, fields_of, read_columns
@@ -115,11 +116,9 @@ def read_porto(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def _porto_traces(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
     """Read a trace of each row; count those without a name, a start or readable points."""
-    names, taxis = (
-        trips[column].astype(object).where(trips[column].notna(), None)
-        for column in ("TRIP_ID", "TAXI_ID")
-    )
-    starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
+    names = as_given(trips["TRIP_ID"])
+    taxis = as_given(trips["TAXI_ID"])
+    starts = numbers(trips["TIMESTAMP"])
     lines = map(_porto_line, trips["POLYLINE"])
 
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):

@@ -37,7 +37,7 @@ from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER
+from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER, SourceOptions
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.gpx import read_document
 from trajanon.extract.sources.reading import Reading
@@ -106,8 +106,7 @@ class NumberedPages:
         if not _SERVER.fullmatch(self.url):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
 
-        self._server = self.url.rstrip("/")
-        self._address = f"{self._server}/api/0.6/trackpoints"
+        self._address = f"{self.url.rstrip('/')}/api/0.6/trackpoints"
         self._last_asked = -math.inf  # by the clock of `time.monotonic`
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
@@ -166,7 +165,8 @@ class NumberedPages:
             page = read_document(content, f"page {number}")
         except FileProblem as error:
             what = f"something else than GPX as page {number}"
-            raise ServerProblem(f"{self._server} sent {what}; {self._way_on()}") from error
+            sent = f"{without_password(self.url)} sent {what}"
+            raise ServerProblem(f"{sent}; {self._way_on()}") from error
 
         try:
             with replacing(path) as (draft,):
@@ -194,6 +194,7 @@ class NumberedPages:
         """
         from requests import RequestException
 
+        server = without_password(self.url)
         for trial in count():
             rest = self._last_asked + self.pause - time.monotonic()
             if rest > 0.0:
@@ -204,12 +205,12 @@ class NumberedPages:
                 response = self._session.get(self._address, params=query, timeout=TIMEOUT)
             except RequestException as error:
                 why = f"page {number} broke off ({type(error).__name__})"
-                unreachable = f"{self._server} cannot be reached"
+                unreachable = f"{server} cannot be reached"
                 problem = f"{unreachable}, or {why}: check the connection, or proxy"
             else:
                 if response.status_code == HTTPStatus.OK:
                     return response.content + self._next_page(response, number, query)
-                problem = f"{self._server} refuses page {number} {_refusal(response)}"
+                problem = f"{server} refuses page {number} {_refusal(response)}"
                 if response.status_code in _BUSY:
                     waits = _waits_of_busy(response)
                 elif response.status_code not in _FAILED:
@@ -244,6 +245,12 @@ def _next_query(content: bytes) -> Query | None:
     return dict(parse_qsl(named[1].decode())) if named else None
 
 
+def without_password(url: str) -> str:
+    """Return the address of a server without the user and password that it may hold."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
 def _refusal(response: "Response") -> str:
     """Quote the words of the application, or of a proxy before it, which likes to speak HTML."""
     words = " ".join(re.sub(r"<[^>]*>", " ", response.text).split())[:300]
@@ -266,12 +273,16 @@ def _waits_of_busy(response: "Response") -> Sequence[float]:
 
 
 def traces_of_boxes(
-    boxes: Sequence[Box], reading: Reading, *, url: str, max_pages: int, progress: Progress
+    boxes: Sequence[Box], reading: Reading, options: SourceOptions, progress: Progress
 ) -> Iterator[tuple[int, Trace]]:
     """Ask the server for the traces of boxes, each with the number of its box."""
     pages_of_boxes = [
         NumberedPages(
-            box=box, url=url, max_pages=max_pages, progress=progress, warned=reading.warned
+            box=box,
+            url=options.api_url,
+            max_pages=options.max_pages,
+            progress=progress,
+            warned=reading.warned,
         )
         for box in boxes
     ]

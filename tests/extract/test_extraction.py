@@ -14,11 +14,12 @@ import pandas as pd
 import platformdirs
 import pytest
 import shapely
-from osm_server import OsmServer, serving
+from osm_server import Fault, OsmServer, serving
 from tracks import GEOD
 
 from trajanon.common.arrays import renumbered
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.command_lines import Options
+from trajanon.common.errors import BadInput, FileProblem, ServerProblem
 from trajanon.data import sample
 from trajanon.extract import (
     Box,
@@ -166,10 +167,19 @@ def test_the_server_is_a_source(server: OsmServer) -> None:
     assert found.provenance["counts"]["points without time"] == 1
 
 
-def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
+def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer, tmp_path: Path) -> None:
     url = server.url.replace("http://", "http://me:secret@")
     found = extract(area="madrid", spacing=10, api_url=url)
     assert "secret" not in json.dumps(dict(found.provenance))
+    run: Options = {"bbox": ["madrid"], "api_url": url}
+    made = extract_to(tmp_path / "x.parquet", area="madrid", spacing=10, api_url=url, run=run)
+    assert made["run"] == {"bbox": ["madrid"], "api_url": server.url}
+    assert b"secret" not in (tmp_path / "x.parquet").read_bytes()
+
+    server.faults = [Fault(403)]
+    with pytest.raises(ServerProblem, match=r"127\.0\.0\.1:.* refuses page") as refused:
+        extract(area="barcelona", spacing=10, api_url=url)
+    assert "secret" not in str(refused.value)
 
 
 def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:

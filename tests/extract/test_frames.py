@@ -159,6 +159,12 @@ def test_half_a_character_is_refused(column: str) -> None:
         list(from_frame(points(**{"id": 1, column: texts})))
 
 
+def test_bytes_that_are_no_text_are_refused() -> None:
+    frame = points(id=1, outlier=pd.Series([b"\xff", b"a", b"a", b"a"], dtype=object))
+    with pytest.raises(BadInput, match=r"a text with half a character, b'.xff': mend it"):
+        list(from_frame(frame))
+
+
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_wkb_of_any_kind_is_a_place(kind: Any) -> None:
     """DuckDB writes bytearrays into pandas."""

@@ -455,3 +455,17 @@ def test_each_kind_of_finding_and_remedy_has_its_words() -> None:
     assert {*of_findings} <= {*WORDS}
     assert len(of_remedies) > 8
     assert {*of_remedies} == {*LABELS}
+
+
+def test_a_column_of_persons_with_gaps_names_people() -> None:
+    """In trajectories of another program, of which nobody says how many recordings were read."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (12, 3, 2))
+    for names, named in (
+        ([np.nan] * 3 + [*range(9)], True),
+        ([np.nan, *range(11)], True),
+        ([np.nan] * 12, False),
+    ):
+        trajectories = Trajectories(points, np.array(names))
+        judged = trajanon.anonymize(trajectories, 3, effort="fast").verdict
+        kinds = [finding.kind for finding in judged.findings]
+        assert ("people_unknown" not in kinds) == named

@@ -8,9 +8,9 @@ from threading import Event
 
 import numpy as np
 
+from trajanon._kernels.squares_to_group_means import measure_squares_to_means
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts
-from trajanon.grouping.group_means import group_means
 from trajanon.grouping.standardised_records import RECORDS_PER_SUM
 
 
@@ -21,14 +21,18 @@ def sum_of_squares(records: Floats) -> float:
 
 def squares_to_means(records: Floats, labels: Ints) -> Floats:
     """Compute the squared distance of each record to the mean of its group, (n,)."""
-    means = group_means(records, labels)
+    members = np.argsort(labels, kind="stable")
+    begin = np.append(0, np.cumsum(np.bincount(labels)))
+    squares = np.empty(len(records))
 
-    def squares(rows: Ints, stop: Event) -> Floats:
-        """Square the distances of the records in rows that follow one another."""
-        part = slice(rows[0], rows[-1] + 1)  # of which numpy makes no copy
-        return np.asarray(((records[part] - means[labels[part]]) ** 2).sum(axis=1))
+    def measure(groups: Ints, stop: Event) -> None:
+        """Measure the members of groups that follow one another."""
+        measure_squares_to_means(records, members, begin[groups[0] : groups[-1] + 2], squares)
 
-    return np.concatenate(in_parts(squares, np.arange(len(records)), RECORDS_PER_SUM))
+    groups = np.arange(len(begin) - 1)
+    members_per_group = max(len(records) // max(len(groups), 1), 1)
+    in_parts(measure, groups, max(RECORDS_PER_SUM // members_per_group, 1))
+    return squares
 
 
 def sse(records: Floats, labels: Ints) -> float:

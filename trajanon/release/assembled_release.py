@@ -29,18 +29,6 @@ def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]
     yield from groups.errors_of_times.items()
 
 
-def _figures_of(groups: TrajectoryGroups) -> Figures:
-    """Measure groups that are in memory, all of them."""
-    return Figures(
-        loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups)},
-        mended=groups.mended,
-        widths=groups.widths,
-        stages=groups.partition.stages,
-        stopped=groups.partition.stopped,
-    )
-
-
 def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> DistinctLines:
     """Put the lines of the groups of trajectories into their order, and report them."""
     plan = groups.plan
@@ -51,7 +39,14 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     if counted is not None:
         check_kept(labels, counted, k, "the search")
 
-    figures = _figures_of(groups)
+    figures = Figures(
+        loss=groups.information_loss,
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
+        mended=groups.mended,
+        widths=groups.widths,
+        stages=groups.partition.stages,
+        stopped=groups.partition.stopped,
+    )
     if not plan.release.as_published:
         refuse_far(figures, k, origin.unit)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from trajanon.common.number_text import UNITS
-from trajanon.release.report import Choice, InLedger, Mended, Report
+from trajanon.release.report import Choice, InLedger, Report
 
 # Counters of extraction that are no reason why points are missing.
 _POINTS_KEPT = {"points read", "points used", "points spread over their minute"}
@@ -49,7 +49,7 @@ def _trips_left_out(report: Report) -> LeftOut:
     released = report.n
     choice = report.choice or Choice()
     ledger = report.ledger or InLedger(rows=[])
-    mended = report.mended or Mended()
+    mended = report.mended_groups
     wide = mended.wide
     by_anonymize = {
         f"other {units} of the same people": choice.left_out or 0,

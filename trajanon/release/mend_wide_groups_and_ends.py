@@ -89,7 +89,7 @@ def mend_labels(
     """
     people = np.arange(len(labels)) if subjects is None else subjects
     groups = _WideGroups(points, records, labels, k, people)
-    wide = groups.narrow_all()
+    wide_at_first, left_out = groups.narrow_all()
     labels = groups.labels
     rows = np.flatnonzero(labels >= 0)
 
@@ -99,13 +99,14 @@ def mend_labels(
         group_numbers, group = np.unique(labels[rows], return_inverse=True)
         merged = merge_groups_lacking_places(records[rows], group, ends)
         labels[rows] = group_numbers[merged]
-        wide = groups.counted_after_mergers(labels, wide)
         in_one_place = GroupsInOnePlace(
             groups=len(ends.groups_lacking_places(group)),
             left=len(ends.groups_lacking_places(renumbered(merged))),
         )
 
     check_kept(renumbered(labels[rows]), people[rows], k, "mending")
+    left = groups.still_wide(labels)
+    wide = WideGroups(groups=wide_at_first - left, trajectories=left_out, left=left)
     return labels, Mended(wide, in_one_place)
 
 
@@ -158,8 +159,11 @@ class _WideGroups:
         """Check whether a group of these rows would be too wide."""
         return bool(span(self._middles[rows]) > self._lengths[rows].max(initial=0.0))
 
-    def narrow_all(self) -> WideGroups:
-        """Leave out members of groups that are too wide, the widest group first."""
+    def narrow_all(self) -> tuple[int, int]:
+        """Leave out members of groups that are too wide, the widest group first.
+
+        Return how many groups were too wide, and how many members were left out.
+        """
         # No two members are farther apart than twice the farthest is from the middle of all.
         labels = self._labels_before
         off_middle = self._middles - group_means(self._middles, labels)[labels]
@@ -179,17 +183,14 @@ class _WideGroups:
         left_out = 0
         for group in sorted(self._wide, key=lambda group: (-spans[group], group)):
             left_out += self._narrow(group, limit - left_out)
+        return wide_at_first, left_out
 
-        still_wide = len(self._wide)
-        return WideGroups(groups=wide_at_first - still_wide, trajectories=left_out, left=still_wide)
+    def still_wide(self, labels: Ints) -> int:
+        """Count the groups that are too wide still, also after mergers, (n,).
 
-    def counted_after_mergers(self, labels: Ints, wide: WideGroups) -> WideGroups:
-        """Count groups as mended, too, that are not too wide since one with a longer trip joined.
-
-        ``labels``, (n,), are those after the mergers, and ``wide`` are the counts before.
+        Mergers make no group too wide, and one with a longer trip may join a group that is.
         """
-        left = sum(self._is_wide(np.flatnonzero(labels == group)) for group in self._wide)
-        return WideGroups(wide.groups + wide.left - left, wide.trajectories, left)
+        return sum(self._is_wide(np.flatnonzero(labels == group)) for group in self._wide)
 
     def _narrow(self, group: int, limit: int) -> int:
         """Leave out the members farthest from all other groups, up to a limit; return their number.

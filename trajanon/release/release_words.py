@@ -5,7 +5,7 @@ from math import inf
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
 from trajanon.release.left_out_counts import LeftOut, left_out_of
 from trajanon.release.public_figures import EXACT, FEW, Crowd
-from trajanon.release.report import Mended, Report
+from trajanon.release.report import Report
 from trajanon.trajectories.distances import Summary
 
 _MOST_REASONS = 4  # of one kind; the others are few
@@ -105,7 +105,7 @@ def left_out(report: Report, crowd: Crowd = EXACT) -> str:
 
 def _bias(report: Report, crowd: Crowd) -> str:
     """Write which trips go with the worst groups, and of how many kilometres."""
-    worst = (report.mended or Mended()).worst
+    worst = report.mended_groups.worst
     if not worst.trajectories:
         return ""
 

@@ -305,14 +305,9 @@ class Report(Struct, frozen=True, kw_only=True):
         return self.choice is not None and self.choice.people is not None
 
     @property
-    def share_wide(self) -> float:
-        """Compute the share of the groups that are still too wide."""
-        return (self.mended or Mended()).wide.left / max(self.groups, 1)
-
-    @property
-    def share_in_one_place(self) -> float:
-        """Compute the share of the groups that still lack a place at an end."""
-        return (self.mended or Mended()).one_place.left / max(self.groups, 1)
+    def mended_groups(self) -> Mended:
+        """Return how many groups were mended; none where none were looked at."""
+        return self.mended or Mended()
 
     @property
     def moved_of_length(self) -> float | None:

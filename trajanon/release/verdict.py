@@ -144,8 +144,7 @@ def verdict(report: Report, problems: Sequence[str] = (), stops: Sequence[Findin
         _drives_followed,
         _hours_alone,
         _ends_in_few_places,
-        _nameless_as_different,
-        _trips_as_people,
+        _assumptions_on_people,
         _pairs_of_windows,
         _lines_of_little_use,
         _days_left_out,
@@ -276,7 +275,7 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
         yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
-    share = report.share_in_one_place
+    share = report.mended_groups.one_place.left / max(report.groups, 1)
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
         numbers: Numbers = {"share": share, "units": UNITS[report.unit], "places": places}
@@ -286,18 +285,18 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
         )
 
 
-def _nameless_as_different(report: Report) -> Iterator[Finding]:
-    """Find whether recordings without a name were counted as different people."""
+def _assumptions_on_people(report: Report) -> Iterator[Finding]:
+    """Find whether recordings without a name were counted as different people, or trips as people.
+
+    Trips may have been taken for people where their recordings have the names of others.
+    """
+    if not report.knows_people:
+        return
     nameless = report.source.unnamed
-    if report.knows_people and nameless.subjects > 1:
+    if nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
-
-
-def _trips_as_people(report: Report) -> Iterator[Finding]:
-    """Find whether trips may have been taken for people, by the names of their recordings."""
-    people = report.source.perhaps_trips
-    if report.knows_people and people:
-        yield Finding("trips_as_people", {"people": rough_count(people)})
+    if report.source.perhaps_trips:
+        yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:
@@ -321,8 +320,9 @@ def _lines_of_little_use(report: Report) -> Iterator[Finding]:
         }
         yield Finding("far_from_streets", numbers, _move_less(report))
 
-    if report.share_wide > WIDE:
-        numbers = {"share": report.share_wide, "units": units}
+    share_wide = report.mended_groups.wide.left / max(report.groups, 1)
+    if share_wide > WIDE:
+        numbers = {"share": share_wide, "units": units}
         yield Finding("unlike_members", numbers, _smaller_k(report))
 
 

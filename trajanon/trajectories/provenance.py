@@ -65,7 +65,10 @@ class Source(Struct, frozen=True, kw_only=True):
     @property
     def names_people(self) -> bool:
         """Check whether some recording has a name; without any, several may be of one person."""
-        return self.share_nameless < 1.0
+        # Where nobody knows how many recordings were read: those without a name count as one person
+        # if others have one.
+        count_as_one = self.recordings is None and self.nameless_count_as == 1
+        return count_as_one or self.share_nameless < 1.0
 
 
 @dataclass(frozen=True, slots=True)

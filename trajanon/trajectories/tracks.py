@@ -87,10 +87,6 @@ class TrackPoints:
     def __getitem__(self, places: Any) -> Floats:
         return np.asarray(self.ticks[places] / TICKS)
 
-    def take(self, points: Bools | Ints) -> "TrackPoints":
-        """Keep points, by mask or by their places."""
-        return TrackPoints(self.ticks[points])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tracks:
@@ -173,14 +169,12 @@ class Tracks:
     @property
     def recording_of(self) -> Ints:
         """Return the recording of each trajectory, or its run where these are unknown, (n,)."""
-        return self.run if self.recording is None else self.recording[self.run]
+        return self._recordings[self.run]
 
     @property
     def begin(self) -> Ints:
         """Find the place in `points` of the first point of each trajectory's recording, (n,)."""
-        if self.recording is None:
-            return self.first[self.run]
-        return self.first[np.searchsorted(self.recording, self.recording_of)]
+        return self.first[np.searchsorted(self._recordings, self.recording_of)]
 
     @property
     def along(self) -> Ints:
@@ -240,7 +234,7 @@ class Tracks:
         point_stays = np.repeat(run_stays, points_in_run)
         new_number = np.cumsum(run_stays) - 1
         return Tracks(
-            points=self.points.take(point_stays),
+            points=TrackPoints(self.points.ticks[point_stays]),
             first=np.append(0, np.cumsum(points_in_run[run_stays])),
             run=new_number[run],
             start=self.start[trajectories],

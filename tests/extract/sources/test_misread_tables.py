@@ -93,6 +93,22 @@ def test_local_times_are_read_with_the_zone_beside_them(
     assert starts(read(tmp_path, in_utc)) == {str(START)}
 
 
+@pytest.mark.parametrize("zone", ["CEST", "W. Europe Standard Time"])
+def test_zones_that_are_not_known_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, zone: str
+) -> None:
+    """A column that is called zone may be of a town, and says nothing."""
+    found = read(tmp_path, rides().assign(timezone=zone, tz=None, zone="A"))
+    assert starts(found) == {str(START)}
+    (message,) = caplog.messages
+    assert (
+        f"'timezone' of {tmp_path / 'x.csv'} holds no time zones that are known, such as" in message
+    )
+    assert f"{zone!r}: times are read as UTC" in message
+    with pytest.raises(BadInput, match="none of the times"):
+        read(tmp_path, rides().assign(timezone=zone), zone="timezone")
+
+
 def test_an_hour_that_comes_twice_is_counted_and_zones_of_a_table_differ(tmp_path: Path) -> None:
     table = rides(2).assign(tz=["Europe/Vienna", "-05:00"] * FIXES)
     table["time"] = pd.Timestamp("2023-10-29 02:30") + (table["time"] - START)

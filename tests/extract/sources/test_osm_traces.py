@@ -15,6 +15,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
+from trajanon.extract.options_and_defaults import SourceOptions
 from trajanon.extract.sources.osm_api_download import (
     FULL_PAGE,
     REPEATED,
@@ -204,8 +205,8 @@ def area(*texts: str) -> Area:
 
 def given(area: Area, url: str) -> list[tuple[int, Trace]]:
     boxes = boxes_of(area)
-    asked = traces_of_boxes(boxes, Reading(), url=url, max_pages=5, progress=silent)
-    return list(asked)
+    options = SourceOptions(api_url=url, max_pages=5)
+    return list(traces_of_boxes(boxes, Reading(), options, silent))
 
 
 def test_a_small_area_is_one_box_and_a_scattered_one_several() -> None:
