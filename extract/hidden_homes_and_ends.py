@@ -214,12 +214,9 @@ def cut_own_ends(points: Points, rules: Rules, circles: Circles) -> Points:
 
     # Parts are stops, and the ways between stops or interruptions.
     is_in_stay = stays_of(points, rules, circles.radius.width)
-    begins = ~points.follows
-    begins[1:] |= is_in_stay[1:] != is_in_stay[:-1]
-    part = np.cumsum(begins) - 1
-    first = np.flatnonzero(begins)
-    last = np.append(first[1:], len(points)) - 1
-    ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces, as circles come
+    first, size = points.cut(np.diff(is_in_stay, prepend=False)).pieces
+    part = np.repeat(np.arange(len(first)), size)
+    ends = np.stack([first, first + size - 1], axis=1).ravel()  # in order, as circles come
     numbers = circles.numbers_of(np.column_stack([points.lat[ends], points.lon[ends]]))
     centre_lat, centre_lon = circles.centres(numbers).reshape(-1, 2, 2).T  # (2, parts) each
     radius = circles.radius.circle * _SURE
@@ -311,10 +308,7 @@ def zone_centres(
 def _stays(points: Points, rules: Rules) -> Floats:
     """Return the point in the middle of each stay, shape (n, 2)."""
     is_in_stay = stays_of(points, rules, _STAY_WIDTH)
-    begins = is_in_stay.copy()
-    begins[1:] &= ~(is_in_stay[:-1] & points.follows[1:])
-    ends = is_in_stay.copy()
-    ends[:-1] &= ~(is_in_stay[1:] & points.follows[1:])
-
-    middles = (np.flatnonzero(begins) + np.flatnonzero(ends)) // 2
-    return np.column_stack([points.lat[middles], points.lon[middles]])
+    stays = points.cut(np.diff(is_in_stay, prepend=False)).take(is_in_stay)
+    first, size = stays.pieces
+    middle = first + (size - 1) // 2
+    return np.column_stack([stays.lat[middle], stays.lon[middle]])

@@ -20,7 +20,8 @@ class Points:
     lat: Floats  # degrees, WGS 84, shape (n,)
     lon: Floats  # degrees, WGS 84, shape (n,)
     time: Floats  # seconds since 1970-01-01 UTC, shape (n,); NaN where unknown
-    trace: Ints  # which trace of the batch a point belongs to, shape (n,), rising
+    # Which trace of the batch a point belongs to, or which trip once these are found; (n,), rising.
+    trace: Ints
     piece: Ints  # number of the unbroken track that a point belongs to, shape (n,), rising
     # By trace: the times, rising, of rows without a position between its points.
     without_fix: Mapping[int, Floats] = field(default_factory=dict)

@@ -66,7 +66,6 @@ In the order in which a trip is tested: it is counted by the first reason that h
 that repeat others, or have single places alone, are left out before trips are found in them.
 """
 
-GAP = WHY_BY_BECAME[Became.WITH_A_GAP].counter
 CUT_OFF = WHY_BY_BECAME[Became.CUT_OFF].counter
 SHORT = WHY_BY_BECAME[Became.TOO_SHORT].counter
 

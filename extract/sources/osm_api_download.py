@@ -338,7 +338,7 @@ def joined_traces(
                 held = [piece]
             track = piece.name
 
-        has_untimed = any(not np.isfinite(segment.time).any() for segment in page)
+        has_untimed = not all(segment.is_timed for segment in page)
         is_full = not saved or sum(map(len, page)) >= FULL_PAGE
         may_have_next = bool(page) and is_full and not has_untimed
         if saved:

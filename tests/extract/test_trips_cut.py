@@ -16,7 +16,7 @@ from tracks import GEOD, START, distance
 from trajanon.extract.earth.area import Box, Region, around
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.why_left_out import CUT_OFF, FOUND, GAP, WHY_BY_COUNTER
+from trajanon.extract.why_left_out import CUT_OFF, FOUND, WHY_BY_COUNTER
 
 
 @given(drives(), st.floats(10, 200))
@@ -56,7 +56,7 @@ def test_a_hidden_place_shortens_a_trip_at_its_end_and_spoils_it_in_its_middle(
     recorded = east(np.arange(0, 5_001, 50.0).tolist(), 5.0 * np.arange(101))
     whole, counts = found([recorded], hidden=Region(circle, "place"))
     assert len(whole) == left
-    assert counts[GAP] == 1 - left
+    assert counts["trips with a gap"] == 1 - left
     for place in whole.points.reshape(-1, 2):
         assert distance(place, np.array([lat, lon])) > 300.0
 
