@@ -107,6 +107,13 @@ def test_the_first_and_the_last_times_of_the_calendar_can_be_counted(
 # Rounding, hours and texts
 
 
+@pytest.mark.parametrize("kind", ["of-day", "of-week", "date"])
+def test_times_that_are_not_known_stay_so(kind: TimesName) -> None:
+    times = np.array([[np.nan, np.nan], [1.7e9, 1.7e9 + 60.0]])
+    seconds = Clock(kind, "Europe/Madrid", 300).seconds(times)
+    assert np.isnan(seconds).tolist() == [[True, True], [False, False]]
+
+
 @given(st.floats(-1e9, 1e9), st.integers(1, DAY))
 def test_what_is_written_is_a_multiple_of_the_step(seconds: float, step: int) -> None:
     rounded = Clock("of-day", "UTC", step).rounded(np.array([seconds]))[0]

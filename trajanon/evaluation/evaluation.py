@@ -261,8 +261,8 @@ class PatientAttacks(NamedTuple):
     The fields are those of `Evaluation`.
     """
 
-    verification: Verified | None
-    rebuilding: Guessed | None
+    verification: Verified
+    rebuilding: Guessed
     rebuilt_times: Guessed | None
     habits: Guessed | None
 

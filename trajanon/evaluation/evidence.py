@@ -98,10 +98,10 @@ class Evaluation:
     most_of_one
         The most trajectories of one subject.
     verification
-        Share of lines verified with all tracks known; None if trajectories have one point.
+        Share of lines verified with all tracks known.
     rebuilding, rebuilt_times
-        Error of a member, and of its times, rebuilt by an adversary who knows all others; None as
-        before, and where no times are released.
+        Error of a member, and of its times, rebuilt by an adversary who knows all others; None
+        where no times are released.
     habits
         Error of a trajectory guessed by the others of its subject; None if nobody has several.
     chained
@@ -154,8 +154,8 @@ class Evaluation:
     tasks: Mapping[str, Estimate | None]
     attacks: Sequence[Attack]
     most_of_one: int
-    verification: Verified | None
-    rebuilding: Guessed | None
+    verification: Verified
+    rebuilding: Guessed
     rebuilt_times: Guessed | None
     habits: Guessed | None
     chained: Mapping[str, Left]
@@ -381,7 +381,7 @@ class Evaluation:
             crowd=self.crowd,
             few=FEW,
             farthest=Crowd(self.crowd.people * SHARE_BEYOND),
-            of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
+            of_lines=Crowd(self.verification.lines, shares=True),
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
             of_counts=self.crowd_of_flows.shares_of(),
             two_digits=two_digits,

@@ -37,7 +37,7 @@ def five_answers(
     told_apart: ToldApart | None,
     attacks: Sequence[Attack],
     inferred: Sequence[Inferred],
-    verified: Verified | None,
+    verified: Verified,
     below_k: int,
     crowd: Crowd = EXACT,
 ) -> list[Answer]:
@@ -48,11 +48,9 @@ def five_answers(
     figures are rounded for publication.
     """
     who = who_is_counted(report)
-    best = _best(attacks, "singling out")
+    best = _best_on_a_row(attacks)
     # What was tried on lines is a share of these.
-    crowd_of_lines = crowd
-    if verified is not None and crowd != EXACT:
-        crowd_of_lines = Crowd(verified.lines, shares=True)
+    crowd_of_lines = crowd if crowd == EXACT else Crowd(verified.lines, shares=True)
 
     behind_a_line = words(
         "behind_a_line",
@@ -66,7 +64,7 @@ def five_answers(
         report=report,
         who=who,
         best=best,
-        shares=crowd.shares_of(len(best.targets) / len(best.published.points) if best else 1.0),
+        shares=crowd.shares_of(len(best.targets) / len(best.published.points)),
         shown=_most_told(inferred),
         all_shares=crowd.shares_of(),
     )
@@ -86,41 +84,40 @@ def five_answers(
     ]
 
 
-def _best(attacks: Sequence[Attack], question: str) -> Attack | None:
-    """Find the attack that answers a question best of those tried on the release."""
-    tried = [
+def _best_on_a_row(attacks: Sequence[Attack]) -> Attack:
+    """Find the attack that finds most rows of the release."""
+    on_rows = [
         attack
         for attack in attacks
-        if attack.question == question and attack.against == "release" and len(attack.targets)
+        if attack.question == "singling out" and attack.against == "release"
     ]
-    return max(tried, key=lambda attack: attack.expected, default=None)
+    return max(on_rows, key=lambda attack: attack.expected)
 
 
 def _most_told(inferred: Sequence[Inferred]) -> Inferred:
-    """Find the inference that is right most often; the end of a trip is always there."""
-    return max(inferred, key=lambda inference: inference.told)
+    """Find the inference that is right most often beyond what guessing finds."""
+    return max(inferred, key=lambda inference: inference.told - inference.guess)
 
 
 def risk_bars(
     attacks: Sequence[Attack], followed: Followed | None, inferred: Sequence[Inferred]
 ) -> list[RiskBar]:
     """Return the best attack of each kind: on a row, on the next trip of a person, on a part."""
-    bars = []
     on_originals = {attack.name: attack for attack in attacks if attack.against == "originals"}
 
-    row_attack = _best(attacks, "singling out")
-    if row_attack is not None:
-        # An attack by a whole trajectory is not run on the originals: it finds each at once.
-        twin = on_originals.get(row_attack.name)
-        before = 1.0 if twin is None else twin.expected
-        right = row_attack.expected
-        baseline = row_attack.baseline
-        bars.append(RiskBar("the row of a person", row_attack.knows, right, baseline, before))
+    best = _best_on_a_row(attacks)
+    # An attack by a whole trajectory is not run on the originals: it finds each at once.
+    twin = on_originals.get(best.name)
+    before = 1.0 if twin is None else twin.expected
+    bars = [RiskBar("the row of a person", best.knows, best.expected, best.baseline, before)]
 
-    next_attack = _best(attacks, "linkability")
-    if next_attack is not None and followed is not None and followed.found:
-        twin = on_originals.get(next_attack.name)
-        before = 0.0 if twin is None else twin.line_found
+    if followed is not None and followed.found:
+        (next_attack,) = (
+            attack
+            for attack in attacks
+            if attack.question == "linkability" and attack.against == "release"
+        )
+        before = on_originals[next_attack.name].line_found
         # How often the right line ranks first, or a row that is picked is the person's.
         right = max(followed.first, next_attack.expected)
         known = f"one {followed.unit}"

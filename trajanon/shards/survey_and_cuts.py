@@ -19,7 +19,7 @@ from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable, replaced
 from trajanon.shards.scratch_and_resume import buckets_of_numbers
-from trajanon.trajectories.provenance import with_counts
+from trajanon.trajectories.provenance import with_identities
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
 from trajanon.trajectories.subjects import Identities, Merged, Nameless
 
@@ -168,8 +168,8 @@ def _with_people(
         nameless = Nameless()
 
     warn_of_merged(table.folder, merged)
-    counts = Identities(None, None, nameless, merged).counts
-    return replace(table, provenance=with_counts(table.provenance, counts)), sample, people
+    provenance = with_identities(table.provenance, Identities(None, None, nameless, merged))
+    return replace(table, provenance=provenance), sample, people
 
 
 def read_traces(table: PartsTable, step: int, number: int) -> Hashes:

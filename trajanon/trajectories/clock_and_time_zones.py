@@ -127,7 +127,9 @@ def _local_seconds(times: Floats, timezone: str) -> Floats:
     """Count seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
     # Zones are computed of whole seconds; the fractions are added again.
     whole_seconds = np.floor(times)
-    dates = pd.to_datetime(whole_seconds.astype(np.int64), unit="s", utc=True)
+    # Times that are not known, NaN, stay so: what is computed of 0 in their place is NaN again.
+    whole_numbers = np.nan_to_num(whole_seconds).astype(np.int64)
+    dates = pd.to_datetime(whole_numbers, unit="s", utc=True)
     on_the_wall = dates.tz_convert(timezone).tz_localize(None).as_unit("s").asi8
     return np.asarray(on_the_wall + (times - whole_seconds))
 

@@ -212,15 +212,6 @@ def beside_twin(seed: int, k: int, known: bool, timed: bool) -> None:
     assert told(late).line.median.value == pytest.approx(of_line)
 
 
-def test_nothing_is_tried_without_hops() -> None:
-    city = grouped(walked(1, 12, 5), 3)
-    short = replace(city, points=city.points[:, :1], lines=city.lines[:, :1])
-    nothing = rebuilding(
-        short, movement(short, np.zeros((1, 1))), Ways.of(city.points, city.owners)
-    )
-    assert nothing == (None, None)
-
-
 def test_without_a_map_nothing_better_than_the_smooth_way_is_found() -> None:
     city = grouped(walked(2, 12, 5), 3, writer=smooth)
     far = Ways.of(city.points[:1] + 1.0, np.array([99]))

@@ -3,11 +3,11 @@
 The map is of where other people go. Shapes: p points of a trajectory, s places on the map.
 """
 
-from math import ceil, floor
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from trajanon._kernels.rebuilt_ways import Hops, Places, Walk, likeliest_ways
 from trajanon.common.arrays import Floats, Ints, indices_of_spans
@@ -78,7 +78,7 @@ def rebuilding(
     spacing: float | None = None,
     seed: int = 0,
     progress: Progress = silent,
-) -> tuple[Guessed | None, Guessed | None]:
+) -> tuple[Guessed, Guessed | None]:
     """Rebuild one hidden member of lines from the others, and from where other people go.
 
     The adversary knows all but the key. Taken from a multiple of the line, the others leave the
@@ -89,11 +89,8 @@ def rebuilding(
     many went, while the rest goes on as noise does. Times are smoothed likewise, where they are
     released.
 
-    Returned are the errors of places and of times; None if trajectories have no hops.
+    Returned are the errors of places and, where they are released, of times.
     """
-    if published.points.shape[1] == 1:
-        return None, None
-
     tracks = KnownTracks(published)
     street_map = _Map(ways._replace(points=tracks.in_metres(ways.points)))
     groups = groups_drawn(published.labels, seed)
@@ -393,36 +390,23 @@ class _Map:
         is_only = least == np.maximum.reduceat(owner, first)
         self.only_owner: Ints = np.where(is_only, least, _SEVERAL_PEOPLE)
 
-        self._corner = corner
-        self._columns = columns
-        self._place, heading = np.divmod(cell[first], _HEADINGS)  # a place: row * columns + column
+        place, heading = np.divmod(cell[first], _HEADINGS)  # a place: row * columns + column
         angle = heading * (2.0 * np.pi / _HEADINGS)
-        middle = (np.column_stack(np.divmod(self._place, columns)) + 0.5) * _CELL + corner
+        middle = (np.column_stack(np.divmod(place, columns)) + 0.5) * _CELL + corner
         # Middle and heading of each cell, (c, 4), as `Places` has them.
         self.poses: Floats = np.column_stack([middle, np.cos(angle), np.sin(angle)])
+        self._middles = cKDTree(middle)
 
     def near(self, point: Floats, metres: float) -> Ints:
         """Find the cells whose middles are within so many metres; of very many, the nearer ones.
 
         These are rows of ``poses``.
         """
-        begin, end = self._rows_within(point, metres)
-        count = int((end - begin).sum())
-        if count > _PLACES_NEAR:
-            begin, end = self._rows_within(point, metres * np.sqrt(_PLACES_NEAR / count))
-        return indices_of_spans(begin, end - begin)
-
-    def _rows_within(self, point: Floats, metres: float) -> tuple[Ints, Ints]:
-        """Find where the cells within reach begin and end, among all, for each row of the map."""
-        # Counted in cells, from the middle of the first one.
-        y, x = ((point - self._corner) / _CELL - 0.5).tolist()
-        radius = metres / _CELL
-        row = np.arange(ceil(y - radius), floor(y + radius) + 1)
-        half_width = np.sqrt((radius**2 - (row - y) ** 2).clip(0.0))
-        columns = np.array([np.ceil(x - half_width), np.floor(x + half_width) + 1.0])
-        places = row * self._columns + columns.astype(np.int64).clip(0, self._columns)
-        begin, end = np.searchsorted(self._place, places)
-        return begin, end
+        cells = self._middles.query_ball_point(point, metres, return_length=True)
+        if cells > _PLACES_NEAR:
+            metres *= np.sqrt(_PLACES_NEAR / cells)
+        near = self._middles.query_ball_point(point, metres, return_sorted=True)
+        return np.array(near, dtype=np.int64)
 
 
 def _cells_passed(begin: Floats, vector: Floats, way: Ints, columns: int, ways: int) -> Ints:

@@ -51,11 +51,7 @@ class Movement(NamedTuple):
 
 
 class KnownTracks:
-    """All trajectories, (n, p, 2), and lines, (g, p, 2), in metres; their seconds where released.
-
-    How far trajectories lie from their lines on average is published, so the adversary knows what
-    a second counts beside a metre.
-    """
+    """All trajectories, (n, p, 2), and lines, (g, p, 2), in metres; and their seconds."""
 
     def __init__(self, published: Published) -> None:
         self.in_metres = published.in_metres
@@ -68,15 +64,7 @@ class KnownTracks:
         self.times = published.times
         self.line_times = published.line_times
 
-        records = self.points.reshape(len(self.points), -1)
-        lines = self.lines.reshape(len(self.lines), -1)
-        if self.times is not None and self.line_times is not None:
-            metres_off = np.sqrt(((records - lines[self.labels]) ** 2).mean())
-            seconds_off = np.sqrt(((self.times - self.line_times[self.labels]) ** 2).mean())
-            # Equal members are 0 off, of which no ratio is to be had.
-            metres_a_second = max(metres_off, 1.0) / max(seconds_off, 1.0)
-            records = np.hstack([records, metres_a_second * self.times])
-            lines = np.hstack([lines, metres_a_second * self.line_times])
+        records, lines = published.records(slice(None))
         self._records = records
         self._line_records = lines
         self._square_lengths = np.einsum("nf,nf->n", records, records)

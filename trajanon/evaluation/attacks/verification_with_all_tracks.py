@@ -43,17 +43,14 @@ class Verified:
         return words("verified", found=self)
 
 
-def verification(published: Published, movement: Movement, *, seed: int = 0) -> Verified | None:
+def verification(published: Published, movement: Movement, *, seed: int = 0) -> Verified:
     """Verify lines by likelihood.
 
     The adversary knows all tracks, and how many are behind each line. For each line the adversary
     starts from near trajectories of different subjects, and exchanges one or two as long as the
     rest is likelier to be such a ``movement``; then from others. The adversary is sure of members
-    that fit if all others tried are together less likely than 5 %. None if trajectories have no
-    hops.
+    that fit if all others tried are together less likely than 5 %.
     """
-    if published.points.shape[1] == 1:
-        return None
     tracks = KnownTracks(published)
     groups = groups_drawn(published.labels, seed)
 
