@@ -67,11 +67,17 @@ class Recordings:
         return Entered(
             recording=recording,
             subject=subject,
-            mark=np.array([_hash(*identity) for identity in subjects], np.uint64),
+            mark=np.array([self._mark(*identity) for identity in subjects], np.uint64),
             # Numbers rise where, and only where, a name is new.
             new=recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1],
             repeated=self._repeats.find(points, subject),
         )
+
+    def _mark(self, key: str | None, *recording: str) -> int:
+        """Hash who made a recording; a ledger shall know a name again, however it is written."""
+        if key is not None and self._exact:
+            key = key_of(key) or key
+        return _hash(key, *recording)
 
     def _note_only_names(self, names: Sequence[tuple[str, str]]) -> None:
         """Note the names of recordings, until a subject has two."""

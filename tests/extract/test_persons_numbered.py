@@ -153,3 +153,12 @@ def test_recordings_are_numbered_by_name_and_subject() -> None:
 
 def test_a_name_that_no_codec_writes_is_a_name() -> None:
     assert entered([recording("\udcff", 0), recording("\udcfe", 1)])[1].number.tolist() == [0, 1]
+
+
+def test_a_name_has_one_mark_however_it_is_written() -> None:
+    """By which a ledger knows persons again: one file may take names as they are written."""
+    names = ("Ann Lee", "ann lee.", "Bob", None)
+    traces = [recording(name, way, f"r{way}") for way, name in enumerate(names)]
+    marks = [entered(traces, exact=exact)[0][0].mark.tolist() for exact in (False, True)]
+    assert marks[0] == marks[1]
+    assert len(set(marks[0])) == 3

@@ -223,6 +223,25 @@ def test_who_has_no_name_may_be_on_two_lines(recordings: int, count_as: int) -> 
     assert sentence == f"Nobody{named} is on two lines."
 
 
+def test_trips_without_a_name_are_in_no_day() -> None:
+    """Those of one day may be of several people, and are no day of anybody."""
+    trips = trips_of(9, 2, 2, 1)
+    assert trips.subject is not None
+    is_nameless = trips.subject == 100
+    names = trips.subject.astype(object)
+    names[is_nameless] = None
+    named = Trajectories(trips.points, names, times=trips.times, provenance={"trips": True})
+    release = trajanon.anonymize(named, 2, days=2, effort="fast")
+    report = checked(release.report)
+    assert report.choice is not None
+    missing = is_nameless.sum()
+    assert report.choice.nameless == missing
+    assert left_out(report).startswith(f"{missing} of {len(trips)} trips")
+    assert f"trips without a name ({missing})" in left_out(report)
+    assert (report.days_of(named)[1][is_nameless] == -1).all()
+    assert trajanon.check(release, 2, trajectories=named).holds
+
+
 def test_what_no_day_can_be_is_one_sentence() -> None:
     trips = trips_of(8, 2, 3, 1)
     for given_, how, says in (

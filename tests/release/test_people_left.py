@@ -1,10 +1,13 @@
 """Who is left on all lines of a person, where some recordings have no name."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import trajanon
+from trajanon.evaluation.attacks.other_trips import other_trips
+from trajanon.evaluation.attacks.published_lines import Published, people_steps
 from trajanon.extract import Rules, Trace, cut
 from trajanon.release.people_left import drives_left, people_left
 
@@ -49,6 +52,19 @@ def test_who_has_no_name_is_known_from_extraction_to_the_report(tmp_path: Path) 
     persons = {"people": 3, "people_below": 2, "people_alone": 0}
     assert release.report["persons"] == persons
     assert release.verdict.colour != "green"
+
+
+def test_nobody_is_attacked_by_trips_of_recordings_without_a_name() -> None:
+    """They may be of several people, whose trips tell nothing of each other."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (6, 3, 2))
+    trips = trajanon.Trajectories(points, np.array(["Ada", None] * 3, dtype=object))
+    steps = people_steps(trips, np.arange(6))
+    assert steps is not None
+    assert (steps.here.tolist(), steps.there.tolist()) == ([0, 2], [2, 4])
+    nobody = np.ones(6, dtype=np.bool_)
+    seen = Published(points, points, np.arange(6), 2, np.zeros(6, dtype=np.int64))
+    assert other_trips(seen) is not None
+    assert other_trips(replace(seen, nameless=nobody)) is None
 
 
 def test_who_has_no_name_is_known_of_names_in_python() -> None:

@@ -24,6 +24,14 @@ def left_out_of(report: Report) -> list[LeftOut]:
     source = report.source
     trips = _trips_left_out(report)
     counted = [trips]
+    choice = report.choice or Choice()
+    in_no_day = {
+        "trips without times": choice.untimed or 0,
+        "trips without a name": choice.nameless or 0,
+    }
+    if missing := sum(in_no_day.values()):
+        all_trips = max(choice.trips or 0, missing)  # a report may be made by hand
+        counted.insert(0, LeftOut("trips", missing, all_trips, in_no_day))
 
     recordings = source.recordings
     if recordings is not None:
@@ -57,7 +65,6 @@ def _trips_left_out(report: Report) -> LeftOut:
         f"{units} of the worst groups": mended.worst.trajectories,
         f"{units} released before": ledger.already_released or 0,
         f"{units} of people who are on a line already": ledger.on_a_line or 0,
-        "trips without times": choice.untimed or 0,
     }
     # Whole days were released; a ledger knows only trips, so that no day was released before.
     if choice.most is not None:

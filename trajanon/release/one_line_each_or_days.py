@@ -46,8 +46,11 @@ def trips_or_days(
 
     if trips.tracks is not None or trips.unit == "day":
         raise BadInput("`days` takes whole trips: extract again without `windows`")
-    untimed = len(trips) if trips.times is None else int(np.isnan(trips.times[:, 0]).sum())
-    if untimed == len(trips):
+    n = len(trips)
+    is_untimed = np.ones(n, dtype=np.bool_) if trips.times is None else np.isnan(trips.times[:, 0])
+    untimed = int(is_untimed.sum())
+    nameless = 0 if trips.nameless is None else int((trips.nameless & ~is_untimed).sum())
+    if untimed + nameless == n:
         raise BadInput("`days` needs the times of trips, and there are none: leave it out")
 
     zone = zone_of(trips.points) if settings.timezone is None else settings.timezone
@@ -60,7 +63,9 @@ def trips_or_days(
     choice = Choice(
         most=settings.days,
         timezone=zone,
+        trips=n,
         untimed=untimed,
+        nameless=nameless or None,
         days=len(days) + too_many,
         too_many=too_many,
     )

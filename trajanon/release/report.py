@@ -213,7 +213,9 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     # Where whole days were chosen:
     most: Whole | None = None  # trips that a day may have
     timezone: str | None = None  # in which days were counted
+    trips: Whole | None = None  # of which they were made, or not
     untimed: Whole | None = None  # trips without times, which are in no day
+    nameless: Whole | None = None  # trips with times, but without a name, which are in none either
     days: Whole | None = None  # that there are, of all trips with times
     too_many: Whole | None = None  # of these, left out as they have more trips
 

@@ -14,12 +14,16 @@ from trajanon.trajectories.trajectories import Trajectories
 def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories, Ints, int]:
     """Make days of trips, each one record of so many trips at most.
 
-    Also return the day of each trip, (n,), -1 of those in none; and how many days have too many.
+    Recordings without a name are in none: those of one day may be of several people. Also return
+    the day of each trip, (n,), -1 of those in none; and how many days have too many.
     """
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]
-    timed = np.flatnonzero(~np.isnan(trips.times[:, 0]))  # rows of trips with times
+    is_in_day = ~np.isnan(trips.times[:, 0])
+    if trips.nameless is not None:
+        is_in_day &= ~trips.nameless
+    timed = np.flatnonzero(is_in_day)  # rows of trips with times, and a name
     departures = trips.times[timed, 0]
 
     # Subjects are numbered by who comes first: the order of days must not follow from their names.

@@ -137,21 +137,21 @@ def counts_in(account: object) -> dict[str, int]:
     return {str(name): n for name, n in counts.items() if _is_count(n)}
 
 
-def with_counts(account: Mapping[str, object], added: Mapping[str, int]) -> Mapping[str, object]:
-    """Add counts that are not zero to those of a provenance; what else stands there stays."""
-    entry = account.get("counts")
-    before = entry if isinstance(entry, Mapping) else {}
-    counts_before = counts_in(entry)
-    sums = {name: n + counts_before.get(name, 0) for name, n in added.items() if n}
-    return {**account, "counts": {**before, **sums}} if sums else account
-
-
 def with_identities(account: Mapping[str, object], found: Identities) -> Mapping[str, object]:
-    """Add to a provenance what was found of subjects when they were numbered."""
-    others = {name: value for name, value in account.items() if name != NAMELESS_SUBJECT}
+    """Add to a provenance what was found of subjects when they were numbered.
+
+    Counts that are not zero are added to those before; what else stands there stays.
+    """
+    added = {name: value for name, value in account.items() if name != NAMELESS_SUBJECT}
     if found.nameless_subject is not None:
-        others[NAMELESS_SUBJECT] = found.nameless_subject
-    return with_counts(others, found.counts)
+        added[NAMELESS_SUBJECT] = found.nameless_subject
+
+    entry = account.get("counts")
+    counts_before = counts_in(entry)
+    sums = {name: n + counts_before.get(name, 0) for name, n in found.counts.items() if n}
+    if sums:
+        added["counts"] = {**(entry if isinstance(entry, Mapping) else {}), **sums}
+    return added
 
 
 def _is_count(value: object) -> TypeGuard[int]:

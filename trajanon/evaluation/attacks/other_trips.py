@@ -19,10 +19,13 @@ def other_trips(published: Published, *, seed: int = 0) -> Guessed | None:
     The adversary knows these, and which line the hidden one is on. One guess is the trip of these
     that is nearest to the line. Another is the same trip if it is a habit, and else the line: the
     trip is near the line, and less than half as far from another one as from the line. None if
-    nobody has several.
+    nobody has several; recordings without a name are of nobody.
     """
     person = renumbered(published.owners)
-    several = np.flatnonzero(np.bincount(person)[person] > 1)
+    has_others = np.bincount(person)[person] > 1
+    if published.nameless is not None:
+        has_others &= ~published.nameless
+    several = np.flatnonzero(has_others)
     if not len(several):
         return None
 

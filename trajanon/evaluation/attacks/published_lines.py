@@ -204,6 +204,7 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
 
     The next is by departure, or by the order of the file if times are not known. If days are known
     and any day has such a step, only steps within a day are returned. None if there is no step.
+    Recordings without a name may be of several people, and have none.
     """
     subjects = trajectories.subject
     if subjects is None:
@@ -225,6 +226,8 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
         here = by_chain[:-1]
         there = by_chain[1:]
         is_step = (chain[here] == chain[there]) & (labels[here] != labels[there])
+        if trajectories.nameless is not None:
+            is_step &= ~trajectories.nameless[here]
         if is_step.any():
             return Steps(here[is_step], there[is_step], on_a_day)
     return None
