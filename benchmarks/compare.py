@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -49,6 +49,7 @@ BEIJING = (116.15, 39.75, 116.62, 40.10)
 COMMUTERS = ("200", "10")  # people and days
 K = 4
 MOST_SECONDS = 900  # of a core, that a method may take
+MOST_TRIPS_OF_SLOW = 1_000
 # Attacks with a column in the tables.
 SHOWN = ("whole trip", "two points", "both ends", "next trip", "home", "end of a trip")
 SHOWN += ("membership",)
@@ -176,6 +177,21 @@ def written(
     return {"in": table_of_points, "trajectories": trajectories, "roads": roads, "key": key}
 
 
+def of_all(data: Data, methods: dict[str, Any], *, members: bool) -> Iterator[Row]:
+    """Measure methods, and those that are ``slow`` on a draw of the trips."""
+    quick = {name: command for name, command in methods.items() if name != "slow"}
+    slow = methods.get("slow", {})
+    yield from measured(data, quick, members=members)
+
+    n = len(data.trips)
+    drawn = np.sort(np.random.default_rng(0).permutation(n)[:MOST_TRIPS_OF_SLOW])
+    fewer = data._replace(trips=data.trips.take(drawn))
+    suffix = f", {len(drawn):,} drawn trips" if len(drawn) < n else ""
+    for row in measured(fewer, slow, members=members):
+        if row.name in slow:
+            yield row._replace(name=f"{row.name}{suffix}")
+
+
 def measured(data: Data, methods: dict[str, str], *, members: bool) -> Iterator[Row]:
     """Publish trips by each method, and audit what it wrote."""
     with TemporaryDirectory() as name:
@@ -246,7 +262,7 @@ def compare(
             print(name, error)
             continue
         rows = []
-        for row in measured(data, commands, members=members):
+        for row in of_all(data, commands, members=members):
             print(name, row.name, f"{row.seconds:.1f} s", row.problem, flush=True)
             rows.append(row)
         figure = page.with_name(f"{page.stem}-{name}.svg")

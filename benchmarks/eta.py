@@ -1,11 +1,13 @@
 """Arrival times of a router, with speeds of a release: how far off for people who are not in it.
 
-Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]``. Half of the cabs are
-released with hours; trips of the other half are routed by OSRM through five of their points, in the
-direction in which they went there. Speeds are OSRM's own, the release's, or those of the first
-half's originals; the last two are those of the four hours of the day in which a trip departs. Five
-halves are drawn: one may be lucky. OSRM's package needs Python 3.12 or newer and is installed into
-an environment of its own, in build/osrm.
+    python3.12 -m venv build/osrm
+    build/osrm/bin/pip install osrm-bindings==26.10.0
+    python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]
+
+Half of the cabs are released with hours; trips of the other half are routed by OSRM through five of
+their points, in the direction in which they went there. Speeds are OSRM's own, the release's, or
+those of the first half's originals; the last two are those of the four hours of the day in which a
+trip departs. Five halves are drawn: one may be lucky.
 """
 
 import hashlib
@@ -28,10 +30,7 @@ from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.street_counts.router_speeds import router_speeds
 from trajanon.trajectories.trajectories import Trajectories
 
-ENVIRONMENT = Path("build/osrm")
-PACKAGE = "osrm-bindings==26.10.0"
-INSTALLED = "lib/*/site-packages/osrm"  # the package in its environment
-PYTHONS = ("python3.14", "python3.13", "python3.12")
+ENVIRONMENT = Path("build/osrm").absolute()
 KEY = hashlib.blake2b(b"a benchmark", digest_size=32).digest()  # no holder's
 KS = (4, 10)
 DRAWS = range(1, 6)  # of halves; how speeds are computed was chosen on another one, 0
@@ -155,12 +154,12 @@ class Router:
 
     def __init__(self, roads: Path, folder: Path) -> None:
         """Read the roads for cars."""
-        self.python = python_with_osrm()
+        self.python = ENVIRONMENT / "bin" / "python"
         self.folder = folder
         self.graph = folder / "roads.osrm"
         self.without_speeds = folder / "without_speeds"
-        package = next(ENVIRONMENT.glob(INSTALLED))
-        profile = package.absolute() / "share" / "profiles" / "car.lua"
+        package = next(ENVIRONMENT.glob("lib/*/site-packages/osrm"))
+        profile = package / "share" / "profiles" / "car.lua"
         shutil.copy(roads, folder / "roads.osm.pbf")
         self._run("extract", "-p", profile, folder / "roads.osm.pbf")
         self._run("partition", self.graph)
@@ -200,21 +199,6 @@ class Router:
             if routed.returncode:  # OSRM may end on a trip, which then has no route
                 seconds.append(np.nan)
         return np.array(seconds)
-
-
-def python_with_osrm() -> Path:
-    """Return the Python of OSRM's environment, which is made once, with the package in it."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not any(ENVIRONMENT.glob(INSTALLED)):
-        # pyenv has names of Pythons that are not installed: these fail.
-        made = (
-            subprocess.run([newer, "-m", "venv", ENVIRONMENT], check=False).returncode == 0
-            for newer in filter(shutil.which, PYTHONS)
-        )
-        if not any(made):
-            sys.exit(f"OSRM's package needs one of {', '.join(PYTHONS)}: install one, try again")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", PACKAGE], check=True)
-    return python.absolute()
 
 
 def draw_errors(arrivals: pd.DataFrame, picture: Path) -> None:

@@ -49,14 +49,18 @@ def drop_impossible(points: Points) -> Points:
     return points.take(on_earth & ~without_fix)
 
 
-def settle_times(points: Points) -> Points:
-    """Drop the untimed points of a piece if at least half have a time; else ignore the times."""
+def settle_times(points: Points, most_untimed: float = 0.5) -> Points:
+    """Drop the untimed points of a piece, or ignore its times if too great a share is untimed.
+
+    A piece without any time keeps its points.
+    """
     untimed = np.isnan(points.time)
     if not untimed.any():
         return points
     first, size = points.pieces
-    untimed_of_piece = np.add.reduceat(untimed.astype(np.float64), first)
-    ignored = np.repeat(untimed_of_piece / size > 0.5, size)
+    untimed_of_piece = np.add.reduceat(untimed.astype(np.int64), first)
+    is_ignored = (untimed_of_piece > most_untimed * size) | (untimed_of_piece == size)
+    ignored = np.repeat(is_ignored, size)
     settled = replace(points, time=np.where(ignored, np.nan, points.time))
     return settled.take(~untimed | ignored)
 

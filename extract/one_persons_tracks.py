@@ -24,7 +24,12 @@ from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import Source, traces
 from trajanon.extract.gaps_and_stays import split_at_gaps
 from trajanon.extract.hidden_homes_and_ends import RADIUS, Radius, check_radius, zone_centres
-from trajanon.extract.impossible_and_stray_points import drop_impossible, drop_strays, sort_by_time
+from trajanon.extract.impossible_and_stray_points import (
+    drop_impossible,
+    drop_strays,
+    settle_times,
+    sort_by_time,
+)
 from trajanon.extract.options_and_defaults import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.points import Points, batch
 from trajanon.extract.sources.trace_pieces import joined_pieces
@@ -150,13 +155,11 @@ def trim(
     recorded = list(
         joined_pieces(traces(source, columns=columns, counts=counts, progress=progress), counts)
     )
-    no_points = NoTrajectories("there are no points on Earth in these files: name other files")
-    if not recorded:
-        raise no_points
     points_read = batch(recorded)
-    clean = sort_by_time(_timed_if_any_is(drop_impossible(points_read)))
+    # If any point has a time, those without are dropped: with them, no pause would be seen.
+    clean = sort_by_time(settle_times(drop_impossible(points_read), most_untimed=1.0))
     if len(clean) == 0:
-        raise no_points
+        raise NoTrajectories("there are no points on Earth in these files: name other files")
 
     tracks, left, places = cut_places(clean, radius, further, _key_of_circles(key))
     if not len(left):
@@ -201,14 +204,6 @@ def _places_to_hide(hide: ArrayLike | None) -> Floats:
         raise BadInput(f"`hide` must be latitudes and longitudes, (n, 2) (got {places.shape})")
     refuse_off_earth(places, "place {} of `hide`")
     return places
-
-
-def _timed_if_any_is(points: Points) -> Points:
-    """Drop the untimed points of a piece if any has a time: without, no pause would be seen."""
-    is_timed = ~np.isnan(points.time)
-    first, size = points.pieces
-    any_is_timed = np.repeat(np.logical_or.reduceat(is_timed, first), size)
-    return points.take(is_timed | ~any_is_timed)
 
 
 def cut_places(

@@ -87,12 +87,13 @@ def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
 
 def batch(traces: Sequence[Trace]) -> Points:
     """Put the points of traces into common arrays."""
-    sizes = [len(trace) for trace in traces]
+    sizes = np.array([len(trace) for trace in traces], np.int64)
     trace_of_point = np.repeat(np.arange(len(traces), dtype=np.int64), sizes)
-    time = np.concatenate([trace.time for trace in traces])
+    nothing = np.empty(0)  # there may be no traces
+    time = np.concatenate([nothing, *(trace.time for trace in traces)])
     return Points(
-        lat=np.concatenate([trace.lat for trace in traces]),
-        lon=np.concatenate([trace.lon for trace in traces]),
+        lat=np.concatenate([nothing, *(trace.lat for trace in traces)]),
+        lon=np.concatenate([nothing, *(trace.lon for trace in traces)]),
         time=np.where(np.abs(time) < _FARTHEST_TIME, time, np.nan),
         trace=trace_of_point,
         piece=trace_of_point,

@@ -16,7 +16,6 @@ from trajanon.trajectories.person_names import tidied
 
 _LEAST_ROWS = 10  # that show that a column counts them; and of a recording, on average
 _ROWS_JUDGED = 1_000  # the first ones, which show whether a column measures something
-_LARGEST_SECOND = 63  # of the minute: AIS has codes beyond 59
 
 _MEASURES = re.compile(
     r"(?<![a-z])(acc|accuracy|alt|altitude|azimuth|bearing|battery|cadence|comment|course"
@@ -124,12 +123,18 @@ class TableHead(dict[str, Column]):
         counts_rows = np.ptp(values) == self.row_count - 1 and self[name].is_key
         return not gapless or counts_rows or bool((steps == 1.0).all())
 
-    def holds_seconds_of_minute(self, name: str) -> bool:
-        """Return whether small whole numbers come again and again within a recording."""
-        values = self[name].numbers
-        known = values[~np.isnan(values)]
-        are_seconds = np.isin(known, np.arange(_LARGEST_SECOND + 1)).all()
-        return bool(are_seconds) and 2 * self.count_different(name) < len(known)
+    def comes_again(self, name: str) -> bool:
+        """Return whether numbers of no clock come again and again within a recording.
+
+        Seconds of the minute do, as AIS has them, and temperatures; times do not, although some of
+        them follow each other unchanged where fixes are many a second.
+        """
+        column = self[name]
+        known = np.flatnonzero(~np.isnan(column.numbers))
+        known = known[np.argsort(self.recording[known], kind="stable")]
+        is_other = np.diff(column.numbers[known]) != 0.0
+        is_other |= np.diff(self.recording[known]) != 0
+        return column.times is None and 0 < 2 * self.count_different(name) <= is_other.sum()
 
 
 def _holds_lists(values: pd.Series) -> bool:

@@ -285,9 +285,9 @@ class _ChoiceOfColumns:
                 example = column.values.dropna().iloc[0]
                 raise self._unclear("times on two clocks", "time", name=name, example=example)
 
-            if self.head.holds_seconds_of_minute(name):
+            if self.head.comes_again(name):
                 del self.column_of["time"]
-                self.reading.found("seconds of the minute", name=name)
+                self.reading.found("no times", name=name)
                 return
 
         if column.times is None or "date" in self.named:

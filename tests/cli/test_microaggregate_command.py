@@ -173,7 +173,7 @@ def test_microaggregate_refuses_in_one_sentence(
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
         (b"a,b\n1,2\n3,\n", "values are missing in 1 of the 2 rows of a.csv (b 1); fill"),
         (b"a,b\n1,2\n,NA\nnan, \n", "values are missing in 2 of the 3 rows of a.csv"),
-        (b"a;b\n1,5;2\n2,5;2\n1.23,5;2\n", "holds '1.23,5' in data row 3, which is not a finit"),
+        (b"a;b\n1,5;2\n2,5;2\n1.23,5;2\n", "holds '1.23,5' in data row 3; what is not a finit"),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         ("a,b\n1,2\n".encode("utf-16"), "save the file as UTF-8"),
     ],

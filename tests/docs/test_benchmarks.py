@@ -7,7 +7,6 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -64,31 +63,6 @@ def test_as_many_commuters_are_drawn_as_are_asked_for(
     monkeypatch.setattr(homes.commuters, "EVERY", 14.0)
     assert [len(tracks) for _, _, tracks in islice(homes.people(), 2)] == [2, 2]
     assert not list(islice(homes.people(), 0))
-
-
-def test_osrm_is_installed_where_an_environment_lacks_it(
-    imported: Imported, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    eta = imported("eta")
-    python = tmp_path / "bin" / "python"
-    python.parent.mkdir()
-    python.touch()
-    commands = list[list[Any]]()
-
-    def run(words: list[Any], **_: object) -> SimpleNamespace:
-        commands.append(words)
-        return SimpleNamespace(returncode=0)
-
-    monkeypatch.setattr(eta, "ENVIRONMENT", tmp_path)
-    monkeypatch.setattr(eta, "PYTHONS", ("sh",))
-    monkeypatch.setattr(eta.subprocess, "run", run)
-    assert eta.python_with_osrm() == python
-    assert commands[-1][1:4] == ["-m", "pip", "install"]
-
-    (tmp_path / "lib" / "python3.12" / "site-packages" / "osrm").mkdir(parents=True)
-    commands.clear()
-    assert eta.python_with_osrm() == python
-    assert not commands
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ COPY = 'python -c "import shutil, sys; shutil.copy(*sys.argv[1:])" {in} {out}'
 METHODS = f"""
 copy = '{COPY}'
 broken = 'python -c "raise SystemExit(3)" {{in}} {{out}}'
+[slow]
+slow = '{COPY}'
 """
 
 
@@ -30,6 +32,7 @@ def test_a_method_is_a_line(
     comparison: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     data = comparison.Data("Commuters", commuters())
+    monkeypatch.setattr(comparison, "MOST_TRIPS_OF_SLOW", 6)
     monkeypatch.setattr(comparison, "DATA_SETS", {"commuters": lambda _: data})
     page = tmp_path / "page.md"
     page.write_text(f"before\n{comparison.BEGIN}old{comparison.END}after\n", encoding="utf-8")
@@ -44,7 +47,8 @@ def test_a_method_is_a_line(
 
     head, _, *rows = (line[1:-1].split("|") for line in text.splitlines() if line[:1] == "|")
     table = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
-    assert list(table) == ["originals", "noise", "copy", "broken"]
+    assert list(table) == ["originals", "noise", "copy", "broken", "slow, 6 drawn trips"]
+    assert table["slow, 6 drawn trips"]["lengths"] == "0±0"
     assert (table["broken"]["whole trip"], table["broken"]["s"]) == ("–", "it wrote nothing")
     for title, cell in table["copy"].items():
         if title not in ("", "s"):

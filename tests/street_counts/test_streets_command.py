@@ -260,3 +260,10 @@ def test_tiles_do_not_drop_the_hours_in_silence(run: Run, here: Path) -> None:
     refused = run("streets", "--cells", 500, *hours, "--out", "heat.pmtiles").sentence
     assert "counts of all hours together: leave out --hours" in refused
     assert not (here / "heat.pmtiles").exists()
+
+
+def test_steps_of_k_are_named_where_k_is_known(run: Run, here: Path) -> None:
+    assert "small ones to steps of k" in run("streets", "--cells", 500).out
+    (here / "anonymized.report.json").unlink()
+    said = run("streets", "--cells", 500).out
+    assert "Counts are rounded to two digits." in said

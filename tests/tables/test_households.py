@@ -228,8 +228,8 @@ def test_numbers_of_households_do_not_tell_their_order() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"per_subject": True}, "`per_subject` needs `subject`"),
-        ({"group_column": "g"}, "`group_column` needs `subject`"),
+        ({"per_subject": True}, "`per_subject` and `group_column` need `subject`"),
+        ({"group_column": "g"}, "`per_subject` and `group_column` need `subject`"),
         ({"subject": "household", "group_column": "age"}, "has a column 'age' already"),
         (
             {"subject": "household", "per_subject": True, "strata": ["region", "sex"]},

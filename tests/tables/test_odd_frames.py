@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "gaps of sparse": (lambda: frame(c=pd.arrays.SparseArray([np.nan, 1.0] * 6)), "missing in 6"),
     "gaps of decimals": (lambda: frame(c=[Decimal("NaN"), Decimal(1)] * 6), "missing in 6 of"),
     "mixed cells": (lambda: frame(c=[1, "2", 3.0, None] * 3), "missing in 3 of"),
-    "infinity": (lambda: frame(c=[1.0, np.inf] * 6), "'inf' in data row 2, which is not a finite"),
+    "infinity": (lambda: frame(c=[1.0, np.inf] * 6), "'inf' in data row 2; what is not a finite"),
     "infinite decimals": (
         lambda: frame(c=[Decimal("Infinity")] + [Decimal(1)] * 11),
         "not a finite",

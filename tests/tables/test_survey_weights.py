@@ -79,7 +79,7 @@ def test_what_is_no_survey_weight_is_refused(tmp_path: Path, weight: str) -> Non
         trajanon.microaggregate_table(path, 2, survey_weight="w", missing="keep")
     path.write_text("a;w\n1;5\n2;1,5\n3;1.5\n", encoding="utf-8")
     with pytest.raises(
-        BadInput, match=r"holds '1\.5', which may be several numbers; a survey weig"
+        BadInput, match=r"holds '1\.5', which may be several numbers: write .*; a survey weig"
     ):
         trajanon.microaggregate_table(path, 2, survey_weight="w")
 

@@ -130,7 +130,7 @@ def test_what_is_no_plain_number_is_not_averaged(
     rows = [f'"{cell}"{separator}{i}' for i, cell in enumerate(cells.split(" "))]
     path.write_text("\n".join([f"a{separator}b", *rows]))
     assert read_table_columns(path).averaged == ["b"]
-    with pytest.raises(BadInput, match="which is not a finite number"):
+    with pytest.raises(BadInput, match="what is not a finite number has no mean"):
         read_table_columns(path, Roles(columns=["a"]))
 
 

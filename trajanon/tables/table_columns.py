@@ -326,11 +326,20 @@ def read_table_columns(
         sentence = f"Left out, as they hold no numbers: {listed(left_out)}. `keep` keeps columns."
         notices.append(LeftOutWarning(sentence, "columns without numbers"))
 
-    _refuse_other_weights(table, roles.survey_weight)
+    if roles.survey_weight is not None:
+        weights = table.numbers(roles.survey_weight)
+        is_wrong = weights.wrong | (weights.values <= 0.0)
+        way_out = "a survey weight is a number above 0"
+        _refuse_cells(table, roles.survey_weight, is_wrong, way_out)
+
     rows, lacking = _complete_rows(table, averaged, roles, missing)
     notices += lacking
-    _refuse_other_cells(table, averaged, rows)
     for name in averaged:
+        way_out = (
+            "what is not a finite number has no mean: correct it, drop the row, or choose other "
+            "`columns`"
+        )
+        _refuse_cells(table, name, rows & table.numbers(name).wrong, way_out)
         values = table.numbers(name).values[rows]
         doubts = code_doubts(name, values[~np.isnan(values)])
         notices += [TrajanonWarning(doubt.sentence(), doubt.kind, name) for doubt in doubts]
@@ -385,39 +394,14 @@ def _complete_rows(
     return ~incomplete, [LeftOutWarning(f"Rows are dropped: {sentence}.", "incomplete rows")]
 
 
-def _refuse_other_cells(table: Table, averaged: list[str], rows: Bools) -> None:
-    """Refuse cells that are no finite numbers, or may be several."""
-    for name in averaged:
-        numbers = table.numbers(name)
-        if numbers.doubt:
-            raise BadInput(
-                f"column {name!r} of {table.name} holds {numbers.doubt!r}, which may be several "
-                "numbers: write it as 1250 or as 1.25, or choose other `columns`"
-            )
-        if (wrong := rows & numbers.wrong).any():
-            raise BadInput(
-                f"column {name!r} of {table.name} holds {_first_cell(table, name, wrong)}, which "
-                "is not a finite number; correct it, drop the row, or choose other `columns`"
-            )
-
-
-def _refuse_other_weights(table: Table, survey_weight: str | None) -> None:
-    """Refuse a column of weights with cells that are none, or may be several."""
-    if survey_weight is None:
+def _refuse_cells(table: Table, name: str, wrong: Bools, way_out: str) -> None:
+    """Refuse a column with cells that may be several numbers, or that are wrong, (n,)."""
+    doubt = table.numbers(name).doubt
+    if doubt:
+        holds = f"{doubt!r}, which may be several numbers: write it as 1250 or as 1.25"
+    elif wrong.any():
+        row = int(np.argmax(wrong))
+        holds = f"{str(table.columns[name][row])[:40]!r} in data row {row + 1}"
+    else:
         return
-    numbers = table.numbers(survey_weight)
-    wrong = numbers.wrong | (numbers.values <= 0.0)
-    holds = f"{numbers.doubt!r}, which may be several numbers"
-    if wrong.any():
-        holds = _first_cell(table, survey_weight, wrong)
-    if numbers.doubt or wrong.any():
-        raise BadInput(
-            f"column {survey_weight!r} of `survey_weight` holds {holds}; a survey weight is a "
-            "number above 0"
-        )
-
-
-def _first_cell(table: Table, name: str, marked: Bools) -> str:
-    """Describe the first marked cell of a column, and its row."""
-    row = int(np.argmax(marked))
-    return f"{str(table.columns[name][row])[:40]!r} in data row {row + 1}"
+    raise BadInput(f"column {name!r} of {table.name} holds {holds}; {way_out}")

@@ -274,8 +274,11 @@ def microaggregate_table(
     k = check_k(k)
     settings_from(options, MicroaggregateSettings)
     refuse_texts(columns=columns, keep=keep)
-    if subject is None:
-        _refuse_without_subject(per_subject=per_subject, group_column=group_column)
+    if subject is None and (per_subject or group_column is not None):
+        raise BadInput(
+            "`per_subject` and `group_column` need `subject`: name the column with the person of "
+            "each row"
+        )
 
     roles = Roles(
         columns=None if columns is None else list(columns),
@@ -309,15 +312,6 @@ def microaggregate_table(
     means = dict(zip(read.averaged, averages.written.T, strict=True))
     group_numbers = _group_column(group_column, read, person)
     return MicroaggregatedTable(report, read, means, path, group_numbers)
-
-
-def _refuse_without_subject(**options: object) -> None:
-    """Refuse options that mean nothing where no column names people."""
-    for option, value in options.items():
-        if value:
-            raise BadInput(
-                f"`{option}` needs `subject`: name the column with the person of each row"
-            )
 
 
 def _group_column(name: str | None, read: TableColumns, person: Ints) -> dict[str, Ints]:

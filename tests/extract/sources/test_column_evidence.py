@@ -213,13 +213,14 @@ def test_few_points_are_numbered(ids: str, order: Sequence[int], is_order: bool)
 
 
 @pytest.mark.parametrize(
-    ("values", "are_seconds"),
+    ("values", "come_again"),
     [
         ([0, 20, 40] * 4, True),
         ([0, 20, 63] * 4, True),  # AIS has codes beyond 59
-        ([0, 20, 64] * 4, False),
-        ([0, 20, -1] * 4, False),
-        ([0, 20, 0.5] * 4, False),
+        ([20.5, 21, 22, 21, 20.5, 20, 19.5, 20, 20.5, 21, 21.5, 21], False),  # temperatures
+        ([20.5, 21, 22, 21, 20.5, 20, 20, 20, 20.5, 21, 20.5, 21], True),
+        ([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3], False),  # three fixes a second
+        ([None] * ROWS, False),
         ([0, 1, 3, 5, 7] * 2 + [0, 0], True),
         ([0, 1, 3, 5, 7, 9] * 2, False),  # each twice is not again and again
         ([0, 20, 40, None] * 3, True),
@@ -229,13 +230,15 @@ def test_few_points_are_numbered(ids: str, order: Sequence[int], is_order: bool)
         (["x"] * ROWS, False),
     ],
 )
-def test_seconds_of_the_minute_are_no_times(values: list[Any], are_seconds: bool) -> None:
+def test_numbers_that_come_again_and_again_are_no_times(
+    values: list[Any], come_again: bool
+) -> None:
     used, warned, _ = chosen(table(id=["a"] * ROWS, time=values))
     sentence = (
-        "the column 'time' of t.csv holds seconds of the minute, no times: name another, `columns` "
-        "time=..."
+        "the column 'time' of t.csv holds numbers that come again and again, no times: name "
+        "another, `columns` time=..."
     )
-    assert ("time" in used, warned) == ((False, [sentence]) if are_seconds else (True, []))
+    assert ("time" in used, warned) == ((False, [sentence]) if come_again else (True, []))
     assert chosen(table(id=["a"] * ROWS, time=values), {"time": "time"})[0]["time"] == "time"
 
 

@@ -154,7 +154,7 @@ def test_seconds_of_the_minute_are_no_times(
         beside = table.assign(**{name: seconds}).drop(columns="time")
         assert np.isnan(read(tmp_path, beside)[0].time).all()
         assert f"the column {name!r} of " in caplog.text
-        assert "holds seconds of the minute, no times" in caplog.text
+        assert "holds numbers that come again and again, no times" in caplog.text
         for other in ("time_utc", "received"):
             whole = beside.assign(**{other: texts + ".000540658 +0000 UTC"})
             assert {start[:19] for start in starts(read(tmp_path, whole))} == {str(START)}
