@@ -63,7 +63,11 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (nameless(0.002), "conditional", "10 recordings have no name: each was counted"),
     (nameless(1.0), "conditional", "at least 5 recordings stand behind"),
     ({"lines_of_few_named": 1}, "ready", ""),
-    ({"lines_of_few_named": 2}, "conditional", "For 2 % of the lines, recordings without a name"),
+    (
+        {"lines_of_few_named": 2},
+        "conditional",
+        "On 2 % of the lines, one of the 5 people has no name",
+    ),
     ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
     (moved(FEW_DATA), "ready", ""),
