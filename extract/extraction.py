@@ -176,7 +176,7 @@ def extract_to(
         if partition is None:
             (draft,) = stack.enter_context(replacing(out, inputs=plan.inputs))
         else:
-            draft = stack.enter_context(replacing_folder(out, is_part, plan.inputs))
+            (draft,) = stack.enter_context(replacing_folder(out, is_part, plan.inputs))
 
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
         trajectories = _cut_all(plan, folder)

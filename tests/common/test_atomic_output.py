@@ -14,12 +14,7 @@ from commands import Run, mode
 from failing_disk import failing_disk
 
 from trajanon.common import atomic_output
-from trajanon.common.atomic_output import (
-    check_outputs,
-    replacing,
-    replacing_folder,
-    replacing_folder_and_files,
-)
+from trajanon.common.atomic_output import check_outputs, replacing, replacing_folder
 from trajanon.common.errors import BadInput, FileProblem
 
 
@@ -223,7 +218,7 @@ def test_whatever_the_disk_refuses_a_folder_and_its_files_are_new_or_as_before(
         problem = None
         with failing_disk(home, number) as disk:
             try:
-                outputs = replacing_folder_and_files(folder, [table, report], lambda _: True)
+                outputs = replacing_folder(folder, lambda _: True, files=[table, report])
                 with outputs as (folder_draft, table_draft, report_draft):
                     for path in (folder_draft / "new1", folder_draft / "new2", report_draft):
                         path.write_text("new")
@@ -260,7 +255,7 @@ def test_ctrl_c_waits_until_what_was_there_is_removed(
     folder, report = tmp_path / "parts", tmp_path / "report"
     folder.mkdir()
     (folder / "part").touch()
-    with replacing_folder_and_files(folder, [report], lambda _: True) as (_, report_draft):
+    with replacing_folder(folder, lambda _: True, files=[report]) as (_, report_draft):
         report_draft.write_text("new")
         monkeypatch.setattr(shutil, "rmtree", remove)
     assert names(tmp_path) == {"parts", "report"}
@@ -319,7 +314,7 @@ def test_only_what_is_public_can_be_read_by_others(tmp_path: Path, umask: int) -
             draft.touch()
     assert mode(public) == 0o666 & ~umask
     assert mode(private) == 0o600
-    with replacing_folder(tmp_path / "parts", lambda _: True) as folder:
+    with replacing_folder(tmp_path / "parts", lambda _: True) as (folder,):
         (folder / "part").touch()
     assert mode(tmp_path / "parts") == 0o700
     assert mode(tmp_path / "parts" / "part") == 0o600
@@ -330,7 +325,7 @@ import os, signal
 from pathlib import Path
 from trajanon.common.atomic_output import replacing, replacing_folder
 
-with replacing(Path("t.parquet")), replacing_folder(Path("trips"), bool) as folder:
+with replacing(Path("t.parquet")), replacing_folder(Path("trips"), bool) as (folder,):
     (folder / "part").write_text("originals")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -401,7 +396,7 @@ def test_an_output_that_is_not_written_again_is_gone(tmp_path: Path, gone: str) 
     files = [tmp_path / name for name in ("table", "report")]
     for file in files:
         file.write_text("old")
-    with replacing_folder_and_files(tmp_path / "parts", files, lambda _: True) as (_, *drafts):
+    with replacing_folder(tmp_path / "parts", lambda _: True, files=files) as (_, *drafts):
         for file, draft in zip(files, drafts, strict=True):
             draft.write_text("new")
             if file.name == gone:

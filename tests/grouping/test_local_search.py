@@ -20,7 +20,6 @@ from trajanon._kernels.two_opt_or_opt_lin_kernighan import (
     kick,
     reverse_stretch,
     shorten,
-    shorten_by_chains,
     take_back,
 )
 from trajanon.common.arrays import Floats, Ints, renumbered
@@ -192,7 +191,7 @@ def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
 RULES: dict[str, Callable[[Tour], float]] = {
     "two-opt": lambda tour: float(improve(tour, False)),
     "or-opt": lambda tour: float(improve(tour, True)),
-    "chains": lambda tour: float(shorten_by_chains(tour)),
+    "chains": lambda tour: float(improve(tour, None)),
 }
 
 

@@ -120,7 +120,7 @@ def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> 
         ("POOL_SIZE", 1),
         ("ROOM", 0),
         ("LEAST_ROOM", 0),
-        ("REGION_NODES", 0),
+        ("CHOICE_NODES", 0),
         ("REGION_GAP", 1.0),
         ("REGION_CHECKS", 0),
         ("PRICING_NODES", 1),

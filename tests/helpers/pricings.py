@@ -8,14 +8,14 @@ from naive_refine import Grouped, random_groups
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.bound import column_generation
+from trajanon.grouping.bound import column_generation, master
 from trajanon.grouping.bound import pricing as pricing_module
 from trajanon.grouping.bound.pricing import pricing_problem
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 12)
 
-HOMES = (column_generation, pricing_module)
+HOMES = (column_generation, pricing_module, master)
 
 
 def set_limit(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:

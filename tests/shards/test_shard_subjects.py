@@ -25,7 +25,6 @@ from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import (
     check_schema,
     provenance_of,
-    read_subjects,
     read_trajectories,
     write_trajectories,
 )
@@ -66,7 +65,7 @@ def write_rows(
 
 def whose(folder: Path) -> list[int]:
     """The subject of each row, numbered in the order of their first rows."""
-    subject = read_subjects(folder)[0]
+    subject = read_trajectories(folder).subject
     assert subject is not None
     return [int(number) for number in renumbered(subject)]
 
@@ -167,7 +166,8 @@ def test_shards_find_the_same_people_part_by_part(
     folder = tmp_path_factory.mktemp("rows")
     parts = write_rows(folder / "parts", rows, np.diff(ends).tolist(), **kinds)
 
-    expected, provenance = read_subjects(parts)
+    whole = read_trajectories(parts)
+    expected, provenance = whole.subject, whole.provenance
     assert expected is not None
     first = data.draw(st.integers(0, len(rows) - 1))
     end = data.draw(st.integers(first + 1, len(rows)))

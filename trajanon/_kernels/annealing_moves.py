@@ -34,9 +34,11 @@ _LOW_32_BITS = np.uint64(0xFFFFFFFF)
 _BITS_OF_WORD = np.uint64(32)
 
 # Of the 32 bits of a move: the one by which it joins or exchanges, or dissolves or creates a group;
-# and the one by which it slides to a neighbour or by chance, or by which y moves in place of x.
+# and the one by which a window slides to a neighbour or by chance. Records that cannot slide use
+# that bit for which of the two moves.
 _BIT_OF_KIND = np.uint64(1)
 _BIT_OF_AIM = np.uint64(2)
+_BIT_OF_MOVER = _BIT_OF_AIM
 
 # Of 2^32 moves, this number is of whole groups: each costs as much time as tens of others, and
 # twice as many do not lower the information loss.
@@ -51,8 +53,8 @@ class Annealing(NamedTuple):
     # heat.
     warmth: NDArray[np.float64]
     quantiles: NDArray[np.float64]  # of the exponential distribution, as many as a power of two
-    # Numbers 0..c-1 of neighbours in a list of them: the oftener one stands here, the oftener it is
-    # drawn.
+    # Ranks 0..c-1 of neighbours in the list of a record, 0 for the nearest: the oftener one stands
+    # here, the oftener it is drawn.
     ranks: NDArray[np.int64]
     random: NDArray[np.uint64]  # state of the generator, one cell
     moves: NDArray[np.int64]  # room for moves that are drawn together, (AT_ONE_HEAT, 4)
@@ -200,7 +202,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             continue
 
         if slides is None:
-            if bits & _BIT_OF_AIM:
+            if bits & _BIT_OF_MOVER:
                 # Either may move: no record of a dense place has one of the outskirts among its
                 # nearest, so that would never be drawn to go there.
                 x, y = y, x
@@ -216,6 +218,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
                 if change < limit:
                     slide_to(groups, slides, x, start)
         elif (
+            # A group has room for 2k - 1 subjects: one of 2k could be two.
             bits & _BIT_OF_KIND
             and groups.heads[target].subject_count < 2 * k - 1
             and may_leave(groups, x, k)

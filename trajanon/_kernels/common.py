@@ -1,4 +1,4 @@
-"""What all kernels share: the distance of two records, random numbers, and short sorted lists."""
+"""What kernels share: distances and products of records, random numbers, short sorted lists."""
 
 import numpy as np
 
@@ -13,6 +13,15 @@ def squared_distance(a, b):
     for column in range(a.shape[0]):
         difference = a[column] - b[column]
         total += difference * difference
+    return total
+
+
+@bare
+def scalar_product(a, b):
+    """Sum the products of the numbers of two records, (p,)."""
+    total = 0.0
+    for column in range(a.shape[0]):
+        total += a[column] * b[column]
     return total
 
 

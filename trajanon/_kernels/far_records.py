@@ -1,6 +1,7 @@
-"""Far and near records among those without a group: the loops of MD and V-MDAV.
+"""The farthest and the nearest of some records.
 
-Records are rows, (n, p); ``remaining`` are the row numbers of those without a group. Rules that are
+Records are rows, (n, p); ``remaining`` are the row numbers of those looked at: in MD and V-MDAV the
+records without a group. Rules that are
 the same for all squares of distances compare the squares, and take no roots.
 """
 

@@ -8,8 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.common import draw_below, insert_rising, keep_nearest, squared_distance
+from trajanon._kernels.common import (
+    draw_below,
+    insert_rising,
+    keep_nearest,
+    scalar_product,
+    squared_distance,
+)
 from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.far_records import farthest
 
 _SAMPLE_SIZE = 25  # points drawn from a part, to estimate its longest direction and its middle
 
@@ -50,15 +57,6 @@ def begin_tree(points: NDArray[np.floating], leaf_size: int, seed: int) -> Tree:
 
 
 @bare
-def place_along(direction, point):
-    """Compute the place of a point along a direction: their scalar product."""
-    total = 0.0
-    for column in range(direction.shape[0]):
-        total += direction[column] * point[column]
-    return total
-
-
-@bare
 def halve(tree, start, stop):
     """Cut a part, places start..stop-1 of the order, in two; return where the second one begins.
 
@@ -77,20 +75,14 @@ def halve(tree, start, stop):
     # The direction is from one sampled point to the farthest other: a long part is cut across its
     # length.
     one_end = points[sample[0]]
-    other_end = points[sample[0]]
-    most = -1.0
-    for candidate in sample:
-        square = squared_distance(one_end, points[candidate])
-        if square > most:
-            other_end = points[candidate]
-            most = square
-
+    other_end = points[farthest(points, sample, one_end)]
     for column in range(one_end.shape[0]):
         direction[column] = other_end[column] - one_end[column]
 
     # Sort the sample along the direction: its median is where the part is cut.
     for i in range(_SAMPLE_SIZE):
-        insert_rising(along, sample, i, place_along(direction, points[sample[i]]), sample[i])
+        point = sample[i]
+        insert_rising(along, sample, i, scalar_product(direction, points[point]), point)
     middle = along[_SAMPLE_SIZE // 2]
 
     # Each point is written to the next free place on both sides, and stays on one, as only that
@@ -100,7 +92,7 @@ def halve(tree, start, stop):
 
     for place in range(start, stop):
         point = order[place]
-        is_left = place_along(direction, points[point]) < middle
+        is_left = scalar_product(direction, points[point]) < middle
         spare[left] = point
         spare[right] = point
         left += is_left

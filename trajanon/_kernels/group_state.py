@@ -95,10 +95,10 @@ def open_group(groups):
 
 @bare
 def hand_over(groups, record, following, preceding):
-    """Link the records beside a record in its chain with others than it, or with each other.
+    """Put others in the place of a record in its chain, or nobody; return the records beside it.
 
-    What follows the one before it is ``following``, and what precedes the one behind it
-    ``preceding``. Returned are the records before and behind it, -1 for none.
+    The record before it is linked with ``following``, and the one behind it with ``preceding``:
+    with each other, if the record only leaves. Returned are both, -1 for none.
     """
     before = groups.members[record].preceding
     behind = groups.members[record].following

@@ -10,8 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.common import keep_nearest, squared_distance
+from trajanon._kernels.common import keep_nearest, scalar_product, squared_distance
 from trajanon._kernels.compiled import bare, inlined, kernel
+
+SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
+LOOKS = 5  # parts in which a window is compared with a record: every fifth point, and so on
 
 
 class Windows(NamedTuple):
@@ -78,10 +81,7 @@ def build_rows(windows, axes, record, pace, first, rows):
             read_record(windows, x, pace * start, record)
             row = rows[first[x] + start]
             for axis in range(axes.shape[0]):
-                along = record.dtype.type(0)
-                for number in range(record.shape[0]):
-                    along += record[number] * axes[axis, number]
-                row[axis] = along
+                row[axis] = scalar_product(record, axes[axis])
 
 
 @bare
@@ -140,9 +140,6 @@ def list_each_other(nearest, away):
             y = nearest[x, rank]
             if y >= 0 and away[x, rank] < away[y, -1]:
                 keep_nearest(nearest[y], away[y], x, away[x, rank])
-
-
-SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 
 
 @bare
@@ -204,9 +201,6 @@ def read_mean_of_others(groups, x, mean):
     for column in range(mean.shape[0]):
         centroid = groups.centroids[group, column]
         mean[column] = centroid + (centroid - groups.records[x, column]) / (size - 1)
-
-
-LOOKS = 5  # parts in which a window is compared with a record: every fifth point, and so on
 
 
 @bare

@@ -371,7 +371,7 @@ def dequeue(tour):
 def improve(tour, or_opt):
     """Make 2-opt moves, and or-opt moves if ``or_opt``, until no queued city has one.
 
-    Returned is the gain.
+    With None, chains of Lin and Kernighan are made instead. Returned is the gain.
     """
     size = tour.order.shape[0]
     gained = 0.0
@@ -380,12 +380,17 @@ def improve(tour, or_opt):
         if city == size - 1:
             continue  # the dummy has no near records
 
-        gain = two_opt_move(tour, city)
-        if gain == 0.0 and or_opt:
-            gain = or_opt_move(tour, city)
+        # A chain is made as it is found; other moves are planned first.
+        if or_opt is None:
+            gain = lin_kernighan(tour, city)
+        else:
+            gain = two_opt_move(tour, city)
+            if gain == 0.0 and or_opt:
+                gain = or_opt_move(tour, city)
+            if gain > 0.0:
+                carry_out(tour)
 
         if gain > 0.0:
-            carry_out(tour)
             gained += gain
             enqueue(tour, city)
     return gained
@@ -426,7 +431,7 @@ def kick(tour):
 def shorten(tour, or_opt, kicks):
     """Shorten a tour until no city has a move; then kick it so many times, and repair it each time.
 
-    A kick is taken back if the repaired tour is longer than before.
+    A kick is taken back if the repaired tour is longer than before. ``or_opt`` is as in `improve`.
     """
     # Lists of near records are not symmetric: a city that was not queued may have a move now.
     while improve(tour, or_opt) > 0.0:
@@ -440,25 +445,3 @@ def shorten(tour, or_opt, kicks):
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
             take_back(tour, np.int64(0))
-
-
-@bare
-def shorten_by_chains(tour):
-    """Shorten a tour by chains of Lin and Kernighan until no city has one; return the gain."""
-    size = tour.order.shape[0]
-    gained = 0.0
-    gained_before = -1.0
-    while gained > gained_before:
-        gained_before = gained
-        while tour.queue[size + 1] > 0:
-            city = dequeue(tour)
-            gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
-            if gain > 0.0:
-                gained += gain
-                enqueue(tour, city)
-
-        # Lists are not symmetric: a city that was not queued may have a chain now.
-        if gained > gained_before:
-            for city in tour.order:
-                enqueue(tour, city)
-    return gained

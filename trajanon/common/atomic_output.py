@@ -165,30 +165,18 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
 
 @contextmanager
 def replacing_folder(
-    output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
-) -> Iterator[Path]:
-    """Make a draft of a folder, and move it into place at the end.
-
-    A folder that stands there is replaced if all names in it are ``ours``, and nobody else wrote in
-    it meanwhile. No input may lie in it.
-    """
-    with replacing_folder_and_files(output, (), ours, inputs, public=public) as (draft,):
-        yield draft
-
-
-@contextmanager
-def replacing_folder_and_files(
     folder: Path,
-    files: Sequence[Path],
     ours: Callable[[str], bool],
     inputs: Iterable[Path] = (),
+    files: Sequence[Path] = (),
     *,
     public: bool = False,
 ) -> Iterator[tuple[Path, ...]]:
-    """Make drafts of a folder, as `replacing_folder` does, and of files; move all, or none.
+    """Make drafts of a folder, and of files that belong to it; move all into place, or none.
 
-    Files are readable by their owner only. One whose draft the block removes is not there
-    afterwards.
+    A folder that stands there is replaced if all names in it are ``ours``, and nobody else wrote in
+    it meanwhile. No input may lie in it. Files are readable by their owner only. One whose draft
+    the block removes is not there afterwards.
     """
     place = _place(folder)
     inputs = [*inputs]

@@ -19,7 +19,7 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
-from trajanon.files.parquet_parts import ParquetParts
+from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.trajectories.trajectories import TrajectoryRows
 
@@ -154,14 +154,14 @@ def refuse_other_system(where: object, geo: Geo) -> None:
     raise BadInput(f"{where} is not in WGS 84; convert it to EPSG:4326 first")
 
 
-def written_column(path: object, file: pq.ParquetFile | ParquetParts, name: str) -> Column | None:
+def written_column(file: ParquetParts, name: str) -> Column | None:
     """Read a column that holds single values; None if there is none."""
     if name not in file.schema_arrow.names:
         return None
     column_type = file.schema_arrow.field(name).type
     if pa.types.is_nested(column_type):
         raise BadInput(
-            f"the column {name!r} of {path} holds {column_type}, and not one value a row; "
+            f"the column {name!r} of {file.where} holds {column_type}, and not one value a row; "
             "leave it out"
         )
     column = arrow.sound(file.read([name])[name])
@@ -172,7 +172,7 @@ def written_column(path: object, file: pq.ParquetFile | ParquetParts, name: str)
     return np.asarray(column.to_numpy())
 
 
-def batches_of(file: pq.ParquetFile | ParquetParts, name: str) -> Iterator[pa.Array]:
+def batches_of(file: ParquetParts, name: str) -> Iterator[pa.Array]:
     """Read a column some rows at a time."""
     for batch in file.iter_batches(_ROWS_PER_BATCH, columns=[name]):
         yield batch[name]
@@ -203,26 +203,26 @@ def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> 
 
 def _read_lines(path: Path) -> Lines:
     """Read the lines of a release, unchecked."""
-    with arrow.parquet(path) as file:
+    with parquet_of(path, described) as file:
         names = file.schema_arrow.names
         geometry = described(file.schema_arrow, path)["primary_column"]
         with expecting_geometries(path), np.errstate(invalid="ignore"):
-            written = np.asarray(written_column(path, file, geometry))
+            written = np.asarray(written_column(file, geometry))
             geometries = shapely.from_wkb(written)
         attribution = text_of(file.schema_arrow, "attribution")
         clock_sentence = text_of(file.schema_arrow, "times")
-        times = _times(file, len(written)) if "times" in names else None
-        columns = {name: written_column(path, file, name) for name in COUNTED}
+        times = _times(file) if "times" in names else None
+        columns = {name: written_column(file, name) for name in COUNTED}
         counted = {name: column for name, column in columns.items() if column is not None}
         lines = Lines.of(geometries, written)
         return lines.with_words(attribution, times, clock_sentence, counted)
 
 
-def _times(file: pq.ParquetFile | ParquetParts, n: int) -> Sequence[Column | None]:
-    """Read the list of each of n rows; None where a column holds no lists of numbers."""
+def _times(file: ParquetParts) -> Sequence[Column | None]:
+    """Read the list of each row; None where a column holds no lists of numbers."""
     column = file.read(["times"])["times"]
     if not arrow.holds_lists(column.type):
-        return [None] * n
+        return [None] * file.n
     values, size = arrow.lists_of(column, "times")
     return np.split(values, np.cumsum(size)[:-1])
 

@@ -16,15 +16,15 @@ geometries. Programs that know these skip parts, or row groups, that lie elsewhe
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import shapely
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.trajectories.trajectories import Trajectories
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FOOTER = {"trajanon_order": "hilbert"}
 """Key and value in the footer of each part."""
@@ -44,10 +44,8 @@ _BYTES_PER_CHUNK_GROUP = 1 << 20  # of a row group in these files
 _ROWS_PER_SAMPLED_KEY = 100
 
 
-def box_and_key_columns(trajectories: Trajectories, rows_before: int) -> dict[str, "pa.Array"]:
+def box_and_key_columns(trajectories: Trajectories, rows_before: int) -> dict[str, pa.Array]:
     """Return the columns with the box of each row, and with the key by which rows are sorted."""
-    import pyarrow as pa
-
     lon_lat = trajectories.points[..., ::-1]
     sides = np.concatenate([lon_lat.min(axis=1), lon_lat.max(axis=1)], axis=1).T
     bbox = pa.StructArray.from_arrays([pa.array(side) for side in sides], names=SIDES)
@@ -70,7 +68,6 @@ def keys_on_curve(places: Floats, row_number: Ints) -> Ints:
     memory together.
     """
     import geopandas
-    import shapely
 
     squares = geopandas.GeoSeries(shapely.points(places[:, ::-1])).hilbert_distance(
         _EARTH, level=16
@@ -78,28 +75,24 @@ def keys_on_curve(places: Floats, row_number: Ints) -> Ints:
     return np.asarray(squares, np.int64) * _MOST_ROWS + row_number
 
 
-def is_in_order(schema: "pa.Schema") -> bool:
+def is_in_order(schema: pa.Schema) -> bool:
     """Check whether the footer of a part says that all parts are in this order."""
     metadata = schema.metadata or {}
     return all(metadata.get(key.encode()) == value.encode() for key, value in FOOTER.items())
 
 
-def box_of(table: "pa.Table") -> list[float]:
+def box_of(table: pa.Table) -> list[float]:
     """Return the box around all rows of a table: west, south, east, north."""
     boxes = table["bbox"].combine_chunks()
     west, south, east, north = (boxes.field(side).to_numpy() for side in SIDES)
     return [float(side) for side in (west.min(), south.min(), east.max(), north.max())]
 
 
-def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["pa.Table"]:
+def in_hilbert_order(tables: Iterable[pa.Table], scratch: Path) -> Iterator[pa.Table]:
     """Sort the rows of tables that have `box_and_key_columns`, by way of files in a folder.
 
     Chunks of rows are sorted one by one and written. Then ranges of keys are read from all chunks.
     """
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-    import pyarrow.parquet as pq
-
     chunk_files: list[Path] = []
     sample = [np.empty(0, np.int64)]
     for table in _in_chunks(tables):
@@ -135,10 +128,8 @@ def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["p
             yield _sorted_by_key(part).drop_columns([_KEY])
 
 
-def _in_chunks(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
+def _in_chunks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Put tables together until they are as large as a chunk."""
-    import pyarrow as pa
-
     waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
@@ -150,6 +141,6 @@ def _in_chunks(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
         yield pa.concat_tables(waiting)
 
 
-def _sorted_by_key(table: "pa.Table") -> "pa.Table":
+def _sorted_by_key(table: pa.Table) -> pa.Table:
     """Sort the rows of a table, whose keys all differ."""
     return table.take(np.argsort(table[_KEY].to_numpy()))

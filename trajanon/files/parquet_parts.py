@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Ints
 from trajanon.common.errors import BadInput, FileProblem
@@ -15,16 +17,12 @@ from trajanon.common.object_stores import Folder
 from trajanon.files import arrow
 from trajanon.files.hilbert_order import is_in_order
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
 NAMES_OF_PARQUET = (".parquet", ".geoparquet")
 """How the names of its files end."""
 
-Opener = Callable[[], AbstractContextManager["pq.ParquetFile"]]
+Opener = Callable[[], AbstractContextManager[pq.ParquetFile]]
 
 
 class Part(NamedTuple):
@@ -42,12 +40,12 @@ class ParquetParts:
 
     where: object  # path of the file or folder
     parts: Sequence[Part]
-    schema_arrow: "pa.Schema"  # of the first file
+    schema_arrow: pa.Schema  # of the first file
     n: int  # number of rows
     rows_to_skip: int = 0  # of the first file
     in_order: bool = False  # whether all files are in the order of `hilbert_order`
     # In which columns of single values are read, so that a part alone has the values of all.
-    types: Mapping[str, "pa.DataType"] = field(default_factory=dict)
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
     bytes_per_row: float = 0.0  # before compression, of the file where rows have most
 
     @property
@@ -82,40 +80,10 @@ class ParquetParts:
             with self.part(number) as part:
                 yield part
 
-    def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
-        """Read columns, at most a given number of rows at a time."""
-        for file, groups, inside in self._row_groups():
-            before = 0
-            for batch in file.iter_batches(
-                rows, row_groups=groups, columns=columns, use_threads=False
-            ):
-                wanted = batch[max(inside.start - before, 0) : max(inside.stop - before, 0)]
-                before += len(batch)
-                if len(wanted):
-                    yield wanted
+    def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read columns, at most a given number of rows at a time.
 
-    def read(self, columns: Sequence[str]) -> "pa.Table":
-        """Read whole columns, of types that `arrow.sound` gives."""
-        import pyarrow as pa
-
-        types = [(name, self.types[name]) for name in columns if name in self.types]
-        tables = [pa.schema(types).empty_table()]
-        for file, groups, inside in self._row_groups():
-            table = file.read_row_groups(groups, columns, use_threads=False)[inside]
-            tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
-        try:
-            return pa.concat_tables(tables, promote_options="permissive").select(columns)
-        except pa.ArrowException as error:  # as of long numbers beside fractions
-            names = ", ".join(columns)
-            raise BadInput(
-                f"parts write {names} in several ways, {error}: {ONE_EXTRACTION}"
-            ) from error
-
-    def _row_groups(self) -> Iterator[tuple["pq.ParquetFile", list[int], slice]]:
-        """Open one file after another; choose the row groups in which rows of this table are.
-
-        Yield the file, the numbers of these row groups, and which of their rows are in this table.
-        Others are not read: a table of a few rows of a large file takes little.
+        Row groups without a row of this table are not read: a few rows of a large file take little.
         """
         begin = self.rows_to_skip
         rows_left = self.n
@@ -125,13 +93,34 @@ class ParquetParts:
                 row_groups = map(file.metadata.row_group, range(file.num_row_groups))
                 sizes = np.array([row_group.num_rows for row_group in row_groups], dtype=np.int64)
                 group_ends = np.cumsum(sizes)
-                group_begins = group_ends - sizes
-                groups = np.flatnonzero((group_begins < end) & (group_ends > begin))
-                rows_before = int(sizes[group_ends <= begin].sum())
-                yield file, groups.tolist(), slice(begin - rows_before, end - rows_before)
+                groups = np.flatnonzero((group_ends - sizes < end) & (group_ends > begin))
+                before = int(sizes[group_ends <= begin].sum())
+                for batch in file.iter_batches(
+                    rows, row_groups=groups.tolist(), columns=columns, use_threads=False
+                ):
+                    wanted = batch[max(begin - before, 0) : max(end - before, 0)]
+                    before += len(batch)
+                    if len(wanted):
+                        yield wanted
 
             rows_left -= end - begin
             begin = 0
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Read whole columns, of types that `arrow.sound` gives."""
+        types = [(name, self.types[name]) for name in columns if name in self.types]
+        tables = [pa.schema(types).empty_table()]
+        tables += [
+            pa.table({name: arrow.sound(batch[name]) for name in columns})
+            for batch in self.iter_batches(max(self.n, 1), columns)
+        ]
+        try:
+            return pa.concat_tables(tables, promote_options="permissive").select(columns)
+        except pa.ArrowException as error:  # as of long numbers beside fractions
+            names = ", ".join(columns)
+            raise BadInput(
+                f"parts write {names} in several ways, {error}: {ONE_EXTRACTION}"
+            ) from error
 
 
 def part_states(folder: Folder) -> dict[str, str]:
@@ -163,7 +152,7 @@ def refusing_changes(folder: Folder, before: Mapping[str, str]) -> Iterator[None
 
 
 @contextmanager
-def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
+def part_opened(folder: Folder, name: str) -> Iterator[pq.ParquetFile]:
     """Open a part, which Arrow reads without threads of its own: see `arrow.opened_parquet`."""
     where = f"{folder}/{name}"
     with folder.naming_errors(name), arrow.reading(where), folder.open(name) as stream:
@@ -172,7 +161,7 @@ def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
 
 @contextmanager
 def parquet_of(
-    place: Path | Folder, check: Callable[["pa.Schema", object], object]
+    place: Path | Folder, check: Callable[[pa.Schema, object], object]
 ) -> Iterator[ParquetParts]:
     """Read the footer of a file, or of all parts of a folder, which must be alike.
 
@@ -224,14 +213,14 @@ def parquet_of(
         )
 
 
-def _bytes_per_row(metadata: "pq.FileMetaData") -> float:
+def _bytes_per_row(metadata: pq.FileMetaData) -> float:
     """Compute how many bytes a row of a file has on average, before compression."""
     row_groups = map(metadata.row_group, range(metadata.num_row_groups))
     size: int = sum(row_group.total_byte_size for row_group in row_groups)
     return size / int(metadata.num_rows)
 
 
-def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
+def _difference(schema: pa.Schema, part_schema: pa.Schema) -> str:
     """Return how a part differs from the first; empty if they are alike."""
     if columns := sorted({*schema.names} ^ {*part_schema.names}):
         return f"it has other columns ({', '.join(columns)})"
@@ -248,10 +237,8 @@ def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
     return ""
 
 
-def _value_types(schema: "pa.Schema") -> dict[str, "pa.DataType"]:
+def _value_types(schema: pa.Schema) -> dict[str, pa.DataType]:
     """Return the types in which columns of single values are read."""
-    import pyarrow as pa
-
     types = {}
     for column in schema:
         if not pa.types.is_nested(column.type):
@@ -260,10 +247,8 @@ def _value_types(schema: "pa.Schema") -> dict[str, "pa.DataType"]:
     return types
 
 
-def _other_type(types: dict[str, "pa.DataType"], schema: "pa.Schema") -> str:
+def _other_type(types: dict[str, pa.DataType], schema: pa.Schema) -> str:
     """Find a column whose values cannot stand beside those of earlier parts; widen their types."""
-    import pyarrow as pa
-
     for name, part_type in _value_types(schema).items():
         both = [pa.schema([(name, kind)]) for kind in (types.get(name, part_type), part_type)]
         try:

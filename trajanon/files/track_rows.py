@@ -13,6 +13,7 @@ list of how many points each run has.
 from collections.abc import Iterator
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints, indices_of_spans
@@ -27,8 +28,6 @@ _POINTS_PER_BLOCK = 1_000_000  # working on them takes several times their memor
 
 def lines_of_tracks(tracks: Tracks) -> Iterator[Geometries]:
     """Yield each row's piece as shapely lines (lon, lat), some rows at a time."""
-    import shapely
-
     begins_run = np.zeros(len(tracks.points), dtype=np.bool_)
     begins_run[tracks.first[:-1]] = True
     for places, size in places_of_rows(tracks):
@@ -106,10 +105,10 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
         yield indices_of_spans(begin[rows], size[rows]), size[rows]
 
 
-def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:
+def read_tracks(file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:
     """Read the tracks of windows, (n, m, 2), and times if wanted; pieces are joined to runs."""
     names = file.schema_arrow.names
-    start = whole_numbers("start", geoparquet.written_column(where, file, "start"))
+    start = whole_numbers("start", geoparquet.written_column(file, "start"))
     ticks, size = _pieces(file)
 
     point_times = None
@@ -120,14 +119,12 @@ def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bo
     if "runs" in names:
         points_of_runs, runs_per_row = lists_of(file.read(["runs"])["runs"], "runs")
         return _tracks_of_recordings(start, ticks, size, point_times, points_of_runs, runs_per_row)
-    run = whole_numbers("run", geoparquet.written_column(where, file, "run"))
+    run = whole_numbers("run", geoparquet.written_column(file, "run"))
     return _tracks_of_pieces(run, start, ticks, size, point_times, windows)
 
 
 def _pieces(file: ParquetParts) -> tuple[NDArray[np.int32], Ints]:
     """Read the points of each row's piece, in ticks, one after another; and how many it has."""
-    import shapely
-
     lines = (shapely.GeometryType.LINESTRING, shapely.GeometryType.MULTILINESTRING)
     ticks = [np.empty((0, 2), np.int32)]
     sizes = [np.empty(0, np.int64)]

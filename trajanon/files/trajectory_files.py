@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -198,8 +199,8 @@ def read_trajectories(
     [[[41.1, 1.2], [41.1, 1.3]]]
     """
     with _opened(path) as file:
-        owners, provenance = _owners(path, file, exact=subjects_exact)
-        points, tracks, times = read_rows(path, file)
+        owners, provenance = _owners(file, exact=subjects_exact)
+        points, tracks, times = read_rows(file)
         return Trajectories(
             points=points,
             subject=owners.subject,
@@ -207,18 +208,9 @@ def read_trajectories(
             provenance=provenance,
             tracks=tracks,
             times=times,
-            marks=_marks(path, file),
-            true_ends=true_ends_of(path, file),
+            marks=_marks(file),
+            true_ends=true_ends_of(file),
         )
-
-
-def read_subjects(
-    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
-) -> tuple[Ints | None, Mapping[str, object]]:
-    """Read the subjects of trajectories, (n,), and their provenance."""
-    with _opened(path) as file:
-        owners, provenance = _owners(path, file, exact=subjects_exact)
-        return owners.subject, provenance
 
 
 def is_of_trajectories(path: Path) -> bool:
@@ -255,14 +247,14 @@ def read_ends(
     One part is in memory at a time. The runs are None where rows are their own.
     """
     with _opened(path) as file:
-        owners, provenance = _owners(path, file, exact=subjects_exact)
+        owners, provenance = _owners(file, exact=subjects_exact)
         run = None
-        if holds_tracks(path, file.schema_arrow):
-            run = track_rows.whole_numbers("run", geoparquet.written_column(path, file, "run"))
+        if holds_tracks(file):
+            run = track_rows.whole_numbers("run", geoparquet.written_column(file, "run"))
 
         points = list[Floats]()
         times = list[Floats]()
-        for part_points, part_times in _points_and_times(path, file):
+        for part_points, part_times in _points_and_times(file):
             points.append(part_points[:, [0, -1]])
             if part_times is not None:
                 times.append(part_times[:, [0, -1]])
@@ -279,13 +271,13 @@ def read_ends(
 def read_by_part(path: str | os.PathLike[str] | Folder) -> Iterator[tuple[Floats, Floats | None]]:
     """Read points, (n, m, 2), and times, (n, m), part by part."""
     with _opened(path) as file:
-        yield from _points_and_times(path, file)
+        yield from _points_and_times(file)
 
 
-def _points_and_times(path: object, file: ParquetParts) -> Iterator[tuple[Floats, Floats | None]]:
+def _points_and_times(file: ParquetParts) -> Iterator[tuple[Floats, Floats | None]]:
     """Yield points and times of each part."""
     for part in file.each():
-        points, _, times = read_rows(path, part, tracks=False)
+        points, _, times = read_rows(part, tracks=False)
         yield points, times
 
 
@@ -307,7 +299,7 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     source = folder_or_file(path)
     if isinstance(source, Folder) and source.is_file:
         with fetched(source.url) as copy, _opened(copy) as file:
-            yield file
+            yield replace(file, where=path)
         return
 
     if isinstance(source, Path) and not source.exists():
@@ -328,15 +320,13 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     pa.default_memory_pool().release_unused()  # Arrow keeps the memory of reading otherwise
 
 
-def _owners(
-    where: object, file: ParquetParts, *, exact: bool
-) -> tuple[Identities, Mapping[str, object]]:
+def _owners(file: ParquetParts, *, exact: bool) -> tuple[Identities, Mapping[str, object]]:
     """Read subjects and traces as numbers, and the provenance; warn of names that were merged."""
     provenance = provenance_of(file.schema_arrow)
     nameless = Provenance.read(provenance).nameless_subject
-    column = partial(geoparquet.written_column, where, file)
+    column = partial(geoparquet.written_column, file)
     owners = identities(column("subject"), column("trace"), exact=exact, nameless=nameless)
-    warn_of_merged(where, owners.merged)
+    warn_of_merged(file.where, owners.merged)
     return owners, with_identities(provenance, owners)
 
 
@@ -359,37 +349,40 @@ def provenance_of(schema: pa.Schema) -> dict[str, object]:
     return provenance
 
 
-def holds_tracks(where: object, schema: pa.Schema) -> bool:
+def holds_tracks(file: ParquetParts) -> bool:
     """Check whether a file has tracks, on which windows may slide."""
-    return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
+    schema = file.schema_arrow
+    return (
+        "track" in schema.names and "track" in geoparquet.described(schema, file.where)["columns"]
+    )
 
 
 def read_rows(
-    where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
+    file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2), and, if wanted and known, their tracks and times, (n, m)."""
-    points = read_points(where, file)
+    points = read_points(file)
     schema = file.schema_arrow
     row_tracks = None
     point_times = None
     columns = "columns run, start and track"
     try:
-        if tracks and holds_tracks(where, schema):
-            row_tracks = track_rows.read_tracks(where, file, points, times=times)
+        if tracks and holds_tracks(file):
+            row_tracks = track_rows.read_tracks(file, points, times=times)
         # A text or a number under this name is another program's.
         if times and "times" in schema.names and pa.types.is_nested(schema.field("times").type):
             columns = "the column times"
             lists = arrow.lists_of(file.read(["times"])["times"], "times")
             point_times = arrow.rows_of_size(*lists, points.shape[1])
     except BadInput as error:
-        raise BadInput(f"{where}: {error}; extract again, or leave out {columns}") from None
+        raise BadInput(f"{file.where}: {error}; extract again, or leave out {columns}") from None
     return points, row_tracks, point_times
 
 
 def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
     """Read the marks by which recordings are known again, (n, 1 + HOP_HASHES_KEPT)."""
     with _opened(path) as file:
-        marks = _marks(path, file)
+        marks = _marks(file)
         if marks is None:
             raise BadInput(
                 f"{path} has no column marks, by which a ledger knows recordings again: make it "
@@ -398,15 +391,15 @@ def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
         return marks
 
 
-def true_ends_of(where: object, file: ParquetParts) -> Bools | None:
+def true_ends_of(file: ParquetParts) -> Bools | None:
     """Read whether the starts and ends of rows are true ones, (n, 2); None where not known."""
-    ends = [geoparquet.written_column(where, file, name) for name in ("true_start", "true_end")]
+    ends = [geoparquet.written_column(file, name) for name in ("true_start", "true_end")]
     if any(end is None or end.dtype != np.bool_ for end in ends):
         return None
     return np.column_stack([end for end in ends if end is not None])
 
 
-def _marks(where: object, file: ParquetParts) -> Hashes | None:
+def _marks(file: ParquetParts) -> Hashes | None:
     """Read the marks, (n, 1 + HOP_HASHES_KEPT); None if a file has none."""
     if "marks" not in file.schema_arrow.names:
         return None
@@ -415,7 +408,7 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
         marks, sizes = arrow.lists_of(column, "marks")
         if marks.dtype == np.uint64 and (sizes == 1 + HOP_HASHES_KEPT).all():
             return marks.reshape(-1, 1 + HOP_HASHES_KEPT)
-    raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
+    raise BadInput(f"the column marks of {file.where} is not as extract writes it: extract again")
 
 
 def check_schema(schema: pa.Schema, where: object) -> None:
@@ -427,10 +420,10 @@ def check_schema(schema: pa.Schema, where: object) -> None:
     geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
-def read_points(where: object, file: ParquetParts) -> Floats:
+def read_points(file: ParquetParts) -> Floats:
     """Read the points of trajectories, (n, m, 2); refuse other geometries."""
-    geometry_column = geoparquet.described(file.schema_arrow, where)["primary_column"]
-    return points_of_lines(where, geoparquet.batches_of(file, geometry_column), file.n)
+    geometry_column = geoparquet.described(file.schema_arrow, file.where)["primary_column"]
+    return points_of_lines(file.where, geoparquet.batches_of(file, geometry_column), file.n)
 
 
 def points_of_lines(where: object, batches: Iterable[pa.Array], n: int) -> Floats:

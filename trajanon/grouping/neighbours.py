@@ -186,19 +186,12 @@ def in_batches_of_leaves(
     their distances), both (n, c), are filled.
     """
 
-    def compare_batch(batch_borders: Ints, stop: Event) -> None:
-        compare(batch_borders, nearest, squares)
+    def compare_batch(leaves: Ints, stop: Event) -> None:
+        """Compare in leaves that follow one another."""
+        compare(borders[leaves[0] : leaves[-1] + 2], nearest, squares)
 
-    in_threads([partial(compare_batch, batch_borders) for batch_borders in in_batches(borders)])
-
-
-def in_batches(borders: Ints) -> list[Ints]:
-    """Divide the borders of leaves or blocks, which follow one another, into those of batches.
-
-    Batches share a border: the last of one is where the first leaf of the next begins.
-    """
-    size = ceil(len(borders) / BATCHES)
-    return [borders[begin : begin + size + 1] for begin in range(0, len(borders) - 1, size)]
+    leaf_count = len(borders) - 1
+    in_parts(compare_batch, np.arange(leaf_count), ceil(leaf_count / BATCHES))
 
 
 def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:

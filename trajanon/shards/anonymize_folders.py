@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import structs
 
-from trajanon.common.atomic_output import replacing_folder_and_files
+from trajanon.common.atomic_output import replacing_folder
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.object_stores import Folder, scratch_folder
@@ -250,7 +250,7 @@ def _drafts_of(target: Folder, inputs: Iterable[Path]) -> Iterator[Drafts]:
     if target.local is not None:
         # The report comes last: without one, nobody takes the rest for a release.
         files = [Path(members), Path(report)]
-        replacing = replacing_folder_and_files(target.local, files, is_part, inputs, public=True)
+        replacing = replacing_folder(target.local, is_part, inputs, files, public=True)
         with replacing as (parts_draft, members_draft, report_draft):
             yield Drafts(Folder(parts_draft), report_draft, members_draft)
         return

@@ -71,7 +71,7 @@ class PartsTable:
         names += ["true_start", "true_end"]
         if self.needs_times:
             names += ["times"]
-        if self.plan.release.align and holds_tracks(self.folder, schema):
+        if self.plan.release.align and holds_tracks(self.file):
             names += ["run", "start", "runs", "track", "track_times"]
         return [name for name in names if name in schema.names]
 
@@ -80,18 +80,22 @@ class PartsTable:
         """The first row of each shard of a table in order, and the number of all rows."""
         return [0, *self.cuts.tolist(), self.file.n]
 
-    def read(self, part: ParquetParts, *, tracks: bool = False) -> Trajectories:
-        """Read a part without names; refuse what are no trajectories."""
-        points, row_tracks, times = read_rows(
-            part.where, part, tracks=tracks, times=self.needs_times
-        )
-        ends = true_ends_of(part.where, part)
+    def read(
+        self, rows: ParquetParts, subject: Ints | None = None, *, tracks: bool = False
+    ) -> Trajectories:
+        """Read rows, whose subjects are known or not wanted; refuse what are no trajectories."""
+        points, row_tracks, times = read_rows(rows, tracks=tracks, times=self.needs_times)
         try:
             return Trajectories(
-                points, provenance=self.provenance, tracks=row_tracks, times=times, true_ends=ends
+                points,
+                subject,
+                provenance=self.provenance,
+                tracks=row_tracks,
+                times=times,
+                true_ends=true_ends_of(rows),
             )
         except BadInput as error:
-            raise BadInput(f"{part.where}: {error}") from None
+            raise BadInput(f"{rows.where}: {error}") from None
 
     @contextmanager
     def naming_wrong_part(self) -> Iterator[None]:
@@ -106,7 +110,7 @@ class PartsTable:
 
     def people(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the person of each row of a part or range; without names, it is its recording."""
-        subject = geoparquet.written_column(rows.where, rows, "subject")
+        subject = geoparquet.written_column(rows, "subject")
         if subject is None:
             return self.recordings(rows)
         people = people_of_names(subject, exact=self.subjects_exact)
@@ -118,7 +122,7 @@ class PartsTable:
 
     def recordings(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the recording of each row of a part or range; without traces, it is its own."""
-        trace = geoparquet.written_column(rows.where, rows, "trace")
+        trace = geoparquet.written_column(rows, "trace")
         return people_of_recordings(trace, rows.row_numbers)
 
     def shared(self, kind: str, rows: ParquetParts, owner: Column, values: Column) -> Column:
@@ -136,7 +140,7 @@ class PartsTable:
         """Read which run each row is of, (n,); None if no row lies on a track."""
         if "track" not in part.schema_arrow.names:
             return None
-        column = geoparquet.written_column(part.where, part, "run")
+        column = geoparquet.written_column(part, "run")
         try:
             return track_rows.whole_numbers("run", column)
         except BadInput as error:

@@ -1,6 +1,7 @@
 """A shard: its rows written and read, searched as a table of their own, and its lines written."""
 
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 
@@ -10,14 +11,14 @@ import pyarrow as pa
 from msgspec import Struct
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Ints, renumbered
+from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys, numbers_of
-from trajanon.files.trajectory_files import check_schema, points_of_lines, read_rows, true_ends_of
+from trajanon.files.trajectory_files import check_schema, points_of_lines
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembled_release import errors_of
@@ -33,7 +34,7 @@ from trajanon.shards.scratch_and_resume import (
     read_table,
     write_table,
 )
-from trajanon.shards.survey_and_cuts import keys_of_rows
+from trajanon.shards.survey_and_cuts import Moments, keys_of_rows
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -67,12 +68,12 @@ class GroupsFound(Struct):
 class ShardFigures(NamedTuple):
     """What the driver needs of a shard's lines."""
 
-    released: int  # rows in a group
     least_people: int  # in the smallest group; where nothing is known of people, rows
     points: int  # of a line
     slid: int  # windows
     on_roads: int  # lines
-    squares: float  # the loss, in columns whose spread is 1 in the whole table
+    moments: Moments  # of what is released
+    squares: Floats  # of the differences of each coordinate from its line's, (2 m,)
     histograms: dict[str, Histogram]  # errors, in metres or seconds
 
 
@@ -107,19 +108,9 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         number, person = (column.to_numpy() for column in numbers.columns)
 
     # Files are opened again for each column that is read.
-    where = table.folder
-    points, tracks, times = read_rows(
-        where, file, tracks=table.plan.release.align, times=table.needs_times
-    )
-    trajectories = Trajectories(
-        points,
-        renumbered(person) if table.knows_people else None,
-        provenance=table.provenance,
-        tracks=tracks,
-        times=times,
-        true_ends=true_ends_of(where, file),
-    )
-    return ShardRows(number, person, trajectories)
+    subject = renumbered(person) if table.knows_people else None
+    file = replace(file, where=table.folder)
+    return ShardRows(number, person, table.read(file, subject, tracks=table.plan.release.align))
 
 
 def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFound:
@@ -165,9 +156,6 @@ def write_lines(
     Its first group has this number among the groups of all shards.
     """
     since = perf_counter()
-    spread = table.plan.spread
-    assert spread is not None
-
     shard, first_group = shard_and_first_group
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
@@ -182,22 +170,21 @@ def write_lines(
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
     _write_lines(table, shard, first_group, rows, groups)
 
-    # The columns have a spread of 1 in the whole table, and not in this shard.
     records = groups.trajectories.records
     labels = groups.partition.labels
     line_records = groups.released_lines.reshape(-1, records.shape[1])
-    squares = 0.0
+    squares = np.zeros(records.shape[1])
     for start in range(0, len(records), ROWS_MEASURED):
         batch = slice(start, start + ROWS_MEASURED)
-        squares += float((((records[batch] - line_records[labels[batch]]) / spread) ** 2).sum())
+        squares += ((records[batch] - line_records[labels[batch]]) ** 2).sum(axis=0)
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
     return ShardFigures(
-        released=len(labels),
         least_people=int(subjects_per_group(labels, people).min()),
         points=groups.released_lines.shape[1],
         slid=groups.slid_windows(trajectories),
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
+        moments=Moments.of(records),
         squares=squares,
         histograms={name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )

@@ -43,7 +43,7 @@ from trajanon.shards.shard_search import (
     write_lines,
     write_part,
 )
-from trajanon.shards.survey_and_cuts import CONSTANT, DoEach, surveyed
+from trajanon.shards.survey_and_cuts import DoEach, spread_of, surveyed
 from trajanon.trajectories.distances import Histogram, Summary
 
 if TYPE_CHECKING:
@@ -103,11 +103,13 @@ def release_in_shards(
     )
     written, errors = _gathered(shard_figures)
 
-    # A column that varies has a spread of 1: its squares add up to the number of trajectories.
-    assert table.plan.spread is not None
-    varying_columns = int((table.plan.spread != CONSTANT).sum())
-    squares = varying_columns * sum(shard.released for shard in written)
-    loss = information_loss(sum(shard.squares for shard in written), float(squares))
+    # In standard deviations of what is released; what is equal in all of it counts nothing.
+    moments = [shard.moments for shard in written]
+    spread = spread_of(moments)
+    varies = spread > 0.0
+    squares = np.sum([shard.squares for shard in written], axis=0)
+    sse = float((squares[varies] / spread[varies] ** 2).sum())
+    loss = information_loss(sse, float(sum(shard.n for shard in moments) * varies.sum()))
     searching = Stage("shards", loss, perf_counter() - since - reading.seconds)
     figures = Figures(
         loss=loss,
@@ -193,7 +195,7 @@ def _merged(
     people = None
     if knows_people:
         (people,) = table.scratch.count_different("people", "person")
-    n = sum(shard.released for shard in written)
+    n = sum(shard.moments.n for shard in written)
     slid = sum(shard.slid for shard in written)
     people_rows = merger.rows if knows_people else None
     totals = Totals(

@@ -31,11 +31,34 @@ SAMPLE_OF_SHARD = 4_000
 
 _CONSTANT_DEGREES = 1e-9  # what differs by less is constant
 
-CONSTANT = 1.0
-"""The spread of a coordinate that is constant: it counts nothing in the loss."""
-
 DoEach = Callable[[str, Callable[[int], Any], Sequence[int]], Any]
 """Does a task with each item, and yields the results, as `each_done`."""
+
+
+class Moments(NamedTuple):
+    """How coordinates are spread over some rows."""
+
+    n: int  # rows
+    mean: Floats  # of each coordinate, (2 m,)
+    squares: Floats  # sum of the squared differences from the mean, (2 m,)
+
+    @classmethod
+    def of(cls, records: Floats) -> "Moments":
+        """Measure records, (n, 2 m)."""
+        mean = records.mean(axis=0)
+        return cls(len(records), mean, ((records - mean) ** 2).sum(axis=0))
+
+
+def spread_of(parts: Sequence[Moments]) -> Floats:
+    """Return the standard deviation of each coordinate in all parts, (2 m,); 0 of a constant."""
+    # The variance of all rows is that within parts and that between the means of parts.
+    rows = np.array([part.n for part in parts])
+    n = int(rows.sum())
+    share = rows / n
+    means = np.stack([part.mean for part in parts])
+    squares = np.sum([part.squares for part in parts], axis=0)
+    spread: Floats = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
+    return np.where(spread < _CONSTANT_DEGREES, 0.0, spread)
 
 
 class PlacedRows(NamedTuple):
@@ -49,8 +72,7 @@ class PlacedRows(NamedTuple):
 class PartSurvey(NamedTuple):
     """What one part adds to the survey."""
 
-    mean: Floats  # of each coordinate, (2 m,)
-    squares: Floats  # of the differences from the mean, (2 m,)
+    moments: Moments
     sample: PlacedRows
     sample_run: Ints | None  # the run of each row of the sample
     ends: EndsSeen | None  # departures are those of the sample
@@ -107,11 +129,8 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
         departures = trajectories.times[sampled, 0]
         ends = ends._replace(departures=departures[~np.isnan(departures)])
 
-    records = trajectories.records
-    mean = records.mean(axis=0)
     return PartSurvey(
-        mean=mean,
-        squares=((records - mean) ** 2).sum(axis=0),
+        moments=Moments.of(trajectories.records),
         sample=PlacedRows(
             start=trajectories.points[sampled, 0].astype(np.float32),
             key=key[sampled],
@@ -130,7 +149,7 @@ def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
     step = -(-n // max(SAMPLE, SAMPLE_OF_SHARD * shards))
     parts = range(len(table.file.parts))
     surveys = [*do_each("Reading parts", partial(read_part, table, step), parts)]
-    if len({len(part.mean) for part in surveys}) > 1:
+    if len({len(part.moments.mean) for part in surveys}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
 
     columns = zip(*(part.sample for part in surveys), strict=True)
@@ -252,13 +271,8 @@ def _share(table: PartsTable, kind: str, number: int, owned: pd.DataFrame) -> No
 
 def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
     """Add the spread of coordinates, and the timing, to the plan."""
-    n = table.file.n
-    # The variance of all rows is that within parts and that between the means of parts.
-    share = np.array([part.n for part in table.file.parts]) / n
-    means = np.stack([part.mean for part in surveys])
-    squares = np.sum([part.squares for part in surveys], axis=0)
-    spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
-    spread[spread < _CONSTANT_DEGREES] = CONSTANT
+    spread = spread_of([part.moments for part in surveys])
+    spread[spread == 0.0] = 1.0  # of what is constant, no deviation counts for more
 
     # Windows that may slide need times along their tracks, too.
     names = {*table.file.schema_arrow.names}
@@ -270,7 +284,7 @@ def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: Pl
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
     starts = sample.start.astype(np.float64)
-    timing = timing_for(table.plan.release, table.origin, n, ends, starts)
+    timing = timing_for(table.plan.release, table.origin, table.file.n, ends, starts)
     return replace(table.plan, timing=timing, spread=spread)
 
 

@@ -88,9 +88,9 @@ def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
     master = Master(pricing.squares, np.array([0, 1, 0, 1]))
     master.add(np.array(pair) for pair in [(0, 1), (2, 3)])
     every = Relaxation(-np.inf, pricing)
-    assert master.choose(every, nodes=9, gap=0.0)[0].tolist() == [0, 0, 1, 1]
+    assert master.choose(every, gap=0.0)[0].tolist() == [0, 0, 1, 1]
     monkeypatch.setattr(module, "solve_programme", lambda *_: None)
-    assert master.choose(every, nodes=9, gap=0.0)[0].tolist() == [0, 1, 0, 1]
+    assert master.choose(every, gap=0.0)[0].tolist() == [0, 1, 0, 1]
 
 
 @given(seed=seeds, m=st.integers(4, 8), cuts=st.integers(0, 5))
@@ -126,7 +126,7 @@ def test_what_a_watch_raises_ends_the_work(task: str) -> None:
     every = Relaxation(-np.inf, pricing)
     work: dict[str, Callable[[], object]] = {
         "relax": lambda: master.relax(pricing, watch),
-        "choose": lambda: master.choose(every, nodes=1, gap=0.0, watch=watch),
+        "choose": lambda: master.choose(every, gap=0.0, watch=watch),
         "search": lambda: search_best(pricing, 0.0, 10, watch),
         "groups_within": lambda: groups_within(pricing, 1.0, 5, watch),
     }

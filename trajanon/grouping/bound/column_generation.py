@@ -43,7 +43,6 @@ LEAST_VIOLATION = 1e-3  # share of a group by which a cut has to be violated to 
 LEAST_GAIN = 1e-5  # share of the SSE by which a round of cuts has to raise the bound, to go on
 _NEGLIGIBLE = 1e-6  # share of a column that is as good as none; one short of all by less, as all
 EXTRA_PER_RECORD = 50  # groups round a record that may be chosen beside those generated
-CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices
 CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the table
 
 
@@ -64,7 +63,7 @@ def best_groups(
     watch()
     gap = master.incumbent_sse - relaxation.sse
     master.add(groups_within(relaxation.pricing, gap, EXTRA_PER_RECORD, watch).groups)
-    labels, _ = master.choose(relaxation, nodes=CHOICE_NODES, gap=CHOICE_GAP, watch=watch)
+    labels, _ = master.choose(relaxation, gap=CHOICE_GAP, watch=watch)
     return labels if sse(records, labels) < sse(records, incumbent) else incumbent
 
 

@@ -86,16 +86,16 @@ def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr
 
     The groups are of m records.
     """
-    # Sparse matrices of ones and zeros: which records are in which group, and in which cut.
+    records_held = members_marked(groups, m) @ members_marked(cuts, m).T
+    return csr_array(records_held > 1.5)
+
+
+def members_marked(groups: Sequence[Sequence[int]] | Ints, m: int) -> csr_array:
+    """Mark which of m records are in each group: ones in a sparse matrix, (g, m)."""
     sizes = [len(group) for group in groups]
     begins = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     records = np.fromiter(chain.from_iterable(groups), np.int64, begins[-1])
-    in_groups = csr_array((np.ones(len(records)), records, begins), (len(groups), m))
-
-    begins = np.arange(len(cuts) + 1) * 3
-    in_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), begins), (len(cuts), m))
-    records_held = in_groups @ in_cuts.T
-    return csr_array(records_held > 1.5)
+    return csr_array((np.ones(len(records)), records, begins), (len(groups), m))
 
 
 def first_groups(pricing: PricingProblem) -> Iterator[Ints]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import chain, pairwise, permutations
+from math import ceil
 from threading import Event
 from typing import NamedTuple
 
@@ -16,12 +17,12 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten, shorten_by_chains
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.threads_and_dask import in_parts, in_threads
+from trajanon.common.threads_and_dask import in_parts
 from trajanon.grouping.group_means import group_means, members_of_groups
 from trajanon.grouping.methods.mdav_and_v_mdav import mdav
-from trajanon.grouping.neighbours import Approximate, Neighbours, in_batches, neighbours_of
+from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.grouping.problem import Problem
 
 FEWEST_FOR_MOVES = 5
@@ -261,7 +262,8 @@ def mdav_lk(problem: Problem) -> Ints:
     tour = tour_through(records, path, near_lists(records), problem.random)
     # The order in which cities are looked at is drawn.
     tour.queue[: n + 1] = problem.random.permutation(n + 1)
-    shorten_by_chains(tour)
+    chains = None  # in place of 2-opt and or-opt moves
+    shorten(tour, chains, 0)
     return _cut_at_dummy(tour)
 
 
@@ -352,10 +354,10 @@ def _path_in_blocks(problem: Problem, large: Approximate) -> Ints:
     leaves_per_block = max(PATH_BLOCK * (len(large.borders) - 1) // n, 1)
     block_borders = np.append(large.borders[:-1:leaves_per_block], n)
 
-    def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
-        """Find the path through each block of a batch."""
+    def paths_of(blocks: Ints, stop: Event) -> list[Ints]:
+        """Find the path through each of some blocks that follow one another."""
         paths = []
-        for begin, end in pairwise(batch_borders):
+        for begin, end in pairwise(block_borders[blocks[0] : blocks[-1] + 2]):
             if stop.is_set():
                 raise KeyboardInterrupt
             rows = large.order[begin:end]
@@ -366,9 +368,10 @@ def _path_in_blocks(problem: Problem, large: Approximate) -> Ints:
             paths.append(rows[_shortened(block, find_first, lists, or_opt=True)])
         return paths
 
-    jobs = [partial(paths_of, batch_borders) for batch_borders in in_batches(block_borders)]
-    problem.progress(_TASK, 0, None)
-    batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
+    watch = partial(problem.progress, _TASK, 0, None)
+    watch()
+    block_count = len(block_borders) - 1
+    batches = in_parts(paths_of, np.arange(block_count), ceil(block_count / BATCHES), watch)
     return joined_paths(large.points, list(chain.from_iterable(batches)))
 
 

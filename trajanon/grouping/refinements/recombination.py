@@ -44,7 +44,6 @@ ROOM = 10
 LEAST_ROOM = 1_500
 """Groups round a record that may be columns beside those generated; or so many of a region."""
 
-REGION_NODES = 200  # of the branch and bound in a region
 REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
 
 POOL_CHECKS = 50
@@ -202,9 +201,7 @@ def _regroup(
     gap = master.incumbent_sse - relaxation.sse
     if is_bound and gap > _TINY:
         checks = REGION_CHECKS if room else POOL_CHECKS
-        after, solved = master.choose(
-            relaxation, nodes=REGION_NODES, gap=REGION_GAP, checks=checks, watch=watch
-        )
+        after, solved = master.choose(relaxation, gap=REGION_GAP, checks=checks, watch=watch)
 
     # But for rounding, they stay as they are.
     better = sse(records, after) < sse(records, before)
