@@ -1,7 +1,7 @@
 """Other programs as commands that read and write Parquet files of points; k = 4.
 
     cd benchmarks && python -m venv peers && cd peers
-    bin/pip install anonypyx tqdm haversine more_itertools pytz geopandas pyarrow
+    bin/pip install anonypyx tqdm haversine more_itertools psutil pytz geopandas pyarrow
     git clone https://github.com/MobiDataLab/mdl-anonymizer
     git clone https://github.com/sdcTools/sdcMicro
     git clone https://github.com/uqwhua/TrjPrivacy

@@ -24,10 +24,9 @@ _ERA = 1_024 * 7 * 86_400.0  # seconds after which the week counter of GPS begin
 _LONGEST_PAUSE = 3_600.0  # seconds of a recording where its clock changes the era
 _BUDDHIST_YEARS = 543  # that its calendar is ahead of ours
 
-# Seconds since 1970: of the year 3000, as years beyond are of no calendar; of the years that dates
-# of numpy have here; and of 1971, as earlier times count from an unknown beginning.
+# Seconds since 1970: of the year 3000, as years beyond are of no calendar; and of 1971, as earlier
+# times count from an unknown beginning.
 _YEAR_3000 = 32_503_680_000.0
-_YEARS_1_TO_9999 = (-62_135_596_800, 253_402_300_799)
 _YEAR_1971 = 31_536_000.0
 
 
@@ -117,6 +116,5 @@ def _in_one_era(time: Floats) -> tuple[Floats, Bools]:
 
 
 def _year(seconds: float) -> int:
-    """Return the year of a time; that of the nearest time which has one."""
-    bounded = int(np.clip(seconds, *_YEARS_1_TO_9999))
-    return int(np.datetime64(bounded, "s").astype("datetime64[Y]").astype(int)) + 1970
+    """Return the year of a time, which may be of no calendar."""
+    return int(np.datetime64(int(seconds), "s").astype("datetime64[Y]").astype(int)) + 1970

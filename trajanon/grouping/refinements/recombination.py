@@ -236,6 +236,6 @@ def _price(
     gap = master.incumbent_sse - relaxation.sse
     room = max(room, LEAST_ROOM // len(priced.prices))
     watch = partial(region.progress, "Generating groups", 0, None)
-    master.add(filter(has_places, groups_within(priced, gap, room, watch).groups))
+    master.add(filter(has_places, groups_within(priced, gap, room, watch)))
     master.add_cuts(priced.cuts)
     return relaxation
