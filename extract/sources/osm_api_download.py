@@ -37,7 +37,7 @@ from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.options_and_defaults import MAX_PAGES, SERVER, SourceOptions
+from trajanon.extract.options_and_defaults import SourceOptions
 from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.gpx import read_document
 from trajanon.extract.sources.reading import Reading
@@ -91,11 +91,8 @@ class NumberedPages:
     """
 
     box: Box  # where the points shall lie
-    url: str = SERVER  # the server
-    max_pages: int = MAX_PAGES  # how many pages to give at most
-    cache: Path | None = None  # folder for the pages of all boxes; None for the user's cache folder
+    options: SourceOptions = field(default_factory=SourceOptions)  # the server, and the most pages
     progress: Progress = silent  # called after each page
-    pause: float = PAUSE  # seconds between two requests
     warned: Notices = field(default_factory=Notices)
 
     def __post_init__(self) -> None:
@@ -103,18 +100,20 @@ class NumberedPages:
         if area > MAX_AREA:
             why = f"the server allows at most {MAX_AREA}; use a smaller box, or GPX files"
             raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
-        if not _SERVER.fullmatch(self.url):
-            raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
+        url = self.options.api_url
+        self._server = without_password(url)
+        if not _SERVER.fullmatch(url):
+            raise BadInput(f"the server {self._server!r} must begin with https:// and a host")
 
-        self._address = f"{self.url.rstrip('/')}/api/0.6/trackpoints"
+        self._address = f"{url.rstrip('/')}/api/0.6/trackpoints"
         self._last_asked = -math.inf  # by the clock of `time.monotonic`
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
 
         # A folder in the cache for each server and box.
-        cache = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
-        parts = urlsplit(self.url)
-        names = (parts.netloc.rpartition("@")[2].lower(), parts.path.strip("/"), self._bbox)
+        cache = platformdirs.user_cache_path("trajanon") / "osm-api"
+        parts = urlsplit(self._server)
+        names = (parts.netloc.lower(), parts.path.strip("/"), self._bbox)
         self._folder = cache / re.sub(r"[^\w.-]", "_", "_".join(filter(None, names)))
 
     def __iter__(self) -> Iterator[ApiPage]:
@@ -133,7 +132,7 @@ class NumberedPages:
                 f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
             )
             query: Query = {"bbox": self._bbox}
-            for number in range(self.max_pages):
+            for number in range(self.options.max_pages):
                 page, next_query = self._page(number, query)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
@@ -143,7 +142,7 @@ class NumberedPages:
                 query = next_query or {"bbox": self._bbox, "page": str(number + 1)}
 
         # Of numbered pages the end is known only once the page after the last has been requested.
-        pages = number_of(self.max_pages, "page")
+        pages = number_of(self.options.max_pages, "page")
         stopped = f"stopped after {pages} of the box {self.box}, the server may have more"
         message = f"{stopped}: `max_pages` raises it"
         self.warned.warn(LeftOutWarning(message, "more pages", self._bbox))
@@ -165,8 +164,7 @@ class NumberedPages:
             page = read_document(content, f"page {number}")
         except FileProblem as error:
             what = f"something else than GPX as page {number}"
-            sent = f"{without_password(self.url)} sent {what}"
-            raise ServerProblem(f"{sent}; {self._way_on()}") from error
+            raise ServerProblem(f"{self._server} sent {what}; {self._way_on()}") from error
 
         try:
             with replacing(path) as (draft,):
@@ -194,9 +192,8 @@ class NumberedPages:
         """
         from requests import RequestException
 
-        server = without_password(self.url)
         for trial in count():
-            rest = self._last_asked + self.pause - time.monotonic()
+            rest = self._last_asked + PAUSE - time.monotonic()
             if rest > 0.0:
                 time.sleep(rest)
 
@@ -205,12 +202,12 @@ class NumberedPages:
                 response = self._session.get(self._address, params=query, timeout=TIMEOUT)
             except RequestException as error:
                 why = f"page {number} broke off ({type(error).__name__})"
-                unreachable = f"{server} cannot be reached"
+                unreachable = f"{self._server} cannot be reached"
                 problem = f"{unreachable}, or {why}: check the connection, or proxy"
             else:
                 if response.status_code == HTTPStatus.OK:
                     return response.content + self._next_page(response, number, query)
-                problem = f"{server} refuses page {number} {_refusal(response)}"
+                problem = f"{self._server} refuses page {number} {_refusal(response)}"
                 if response.status_code in _BUSY:
                     waits = _waits_of_busy(response)
                 elif response.status_code not in _FAILED:
@@ -277,13 +274,7 @@ def traces_of_boxes(
 ) -> Iterator[tuple[int, Trace]]:
     """Ask the server for the traces of boxes, each with the number of its box."""
     pages_of_boxes = [
-        NumberedPages(
-            box=box,
-            url=options.api_url,
-            max_pages=options.max_pages,
-            progress=progress,
-            warned=reading.warned,
-        )
+        NumberedPages(box=box, options=options, progress=progress, warned=reading.warned)
         for box in boxes
     ]
     for number, pages in enumerate(pages_of_boxes):

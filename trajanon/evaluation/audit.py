@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from trajanon.common.arrays import Bools, Ints, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.json_toml_and_regular_files import Json
+from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.end_or_hour import (
     departures_guessed,
     departures_told,
@@ -17,10 +18,7 @@ from trajanon.evaluation.attacks.end_or_hour import (
     ends_told,
 )
 from trajanon.evaluation.attacks.home_and_work import Place, places_found
-from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
-from trajanon.evaluation.attacks.next_trip import next_line
 from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
-from trajanon.evaluation.attacks.two_known_points import two_points, two_points_and_hours
 from trajanon.evaluation.holdout_and_membership import Holdout
 from trajanon.evaluation.intervals import Estimate, rate_with_interval, risk, share_of
 from trajanon.evaluation.page.templates import words
@@ -253,18 +251,16 @@ def _audited(
 
 def _by_row_picked(seen: Published) -> dict[str, Estimate]:
     """Pick a row of each target, by what the adversary knows of it."""
-    attacks = {
-        "whole trip": nearest_record(seen),
-        "two points": two_points(seen),
-        "both ends": nearest_ends(seen),
+    names = {
+        "nearest record": "whole trip",
+        "2 known points": "two points",
+        "2 known points and their hours": "two points and hours",
+        "both ends, nearest": "both ends",
+        f"next {seen.unit}": "next trip",
     }
-    if seen.line_times is not None:
-        attacks["two points and hours"] = two_points_and_hours(seen)
-    if seen.steps is not None:
-        attacks["next trip"] = next_line(seen)
     return {
-        name: rate_with_interval(attack.rates, seen.owners[attack.targets])
-        for name, attack in attacks.items()
+        names[attack.name]: rate_with_interval(attack.rates, seen.owners[attack.targets])
+        for attack in attacks(seen)
     }
 
 

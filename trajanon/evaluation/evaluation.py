@@ -30,7 +30,7 @@ from trajanon.evaluation.usefulness_of_lines import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.matched_to_roads import RoadsToFollow
-from trajanon.release.originals import Matched, matched
+from trajanon.release.originals import matched
 from trajanon.release.people_left import drive_of_each, drives_left
 from trajanon.release.perturbed_places_and_times import (
     displacement_covariance,
@@ -136,7 +136,17 @@ def evaluate(
         drawn_half(in_file, reported.k)  # refuses too few before anything is measured
 
     groups = matched(in_file, release, reported)
-    evaluation = measured(groups, reported, seed=seed, progress=progress)
+    seen = published(groups, reported)
+    progress("Evaluating", 0, 4, "other trips of a person")
+    evaluation = measured(
+        Counted(groups.slid, seen, drive_of_each(groups.slid)),
+        groups.slid,
+        seen,
+        reported,
+        habits=other_trips(seen, seed=seed),
+        seed=seed,
+        progress=progress,
+    )
     measured_curve = None
     if ks:
         # Where each person has one line, this is chosen anew with each k.
@@ -153,12 +163,30 @@ def evaluate(
     )
 
 
-def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) -> Evaluation:
-    """Measure what a release shows, and what it is good for, beside what was averaged."""
-    averaged = groups.slid
-    seen = published(groups, report)
+class Counted(NamedTuple):
+    """All originals that are in a release, and their lines: of each both ends, or all points."""
+
+    originals: Trajectories
+    seen: Published
+    drives: Ints | None  # the drive of each original, (n,); None where drives are not known
+
+
+def measured(
+    counted: Counted,
+    averaged: Trajectories,
+    seen: Published,
+    report: Report,
+    *,
+    habits: Guessed | None,
+    seed: int,
+    progress: Progress,
+) -> Evaluation:
+    """Measure what a release shows, and what it is good for, beside what was averaged.
+
+    What was averaged, and what is ``seen`` of it, is of all that is counted, or of a sample.
+    """
     spacing = _spacing(averaged)
-    by_patience = patient_attacks(
+    verified, rebuilt, rebuilt_times = patient_attacks(
         seen, averaged.tracks, report, spacing=spacing, seed=seed, progress=progress
     )
 
@@ -168,23 +196,24 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     after_known = None if seen.steps is None else next_lines(seen)
     tried = [*attacks(seen, after_known), *attacks(seen.originals)]
     order = list(dict.fromkeys(attack.name for attack in tried))
-    nameless = averaged.origin.source.unnamed
-    drive = drive_of_each(averaged)
-    drives = drives_left(seen.labels, drive, seen.subjects, report.k, seen.nameless)
+
+    originals, all_seen, drives = counted
+    nameless = originals.origin.source.unnamed
+    subjects = all_seen.subjects
     return Evaluation(
         date=date.today(),
         area=box_of(seen.lines),
         unit=averaged.unit,
         spacing=spacing,
-        trajectories=len(averaged),
+        trajectories=len(originals),
         points=averaged.points.shape[1],
-        subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,
+        subjects=None if subjects is None else int(subjects.max()) + 1,
         nameless=nameless.recordings,
         nameless_count_as=nameless.subjects,
-        sizes=seen.group_sizes,
-        rows=seen.row_counts,
-        violations=violations(seen, report.k),
-        period=months(averaged.times, seen.owners, report.k),
+        sizes=all_seen.group_sizes,
+        rows=all_seen.row_counts,
+        violations=violations(all_seen, report.k),
+        period=months(originals.times, all_seen.owners, report.k),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=usefulness(
             seen.points,
@@ -196,12 +225,16 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         tasks=_errors_of_tasks(seen, report),
         # Each on the release, then on the originals.
         attacks=sorted(tried, key=lambda attack: order.index(attack.name)),
-        most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
-        **by_patience._asdict(),
-        chained=drives,
+        most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
+        verification=verified,
+        rebuilding=rebuilt,
+        rebuilt_times=rebuilt_times,
+        habits=habits,
+        chained=drives_left(all_seen.labels, drives, subjects, report.k, all_seen.nameless),
         followed=people_followed(
+            all_seen,
+            departure_days(originals),
             seen,
-            departure_days(averaged),
             after_known,
             nobody_is_named=not report.source.names_people,
         ),
@@ -255,18 +288,6 @@ def months(times: Floats | None, owners: Ints, k: int) -> str | None:
     return str(first) if first == last else f"{first} to {last}"
 
 
-class PatientAttacks(NamedTuple):
-    """What somebody finds who holds all other tracks, or all others of a person.
-
-    The fields are those of `Evaluation`.
-    """
-
-    verification: Verified
-    rebuilding: Guessed
-    rebuilt_times: Guessed | None
-    habits: Guessed | None
-
-
 def patient_attacks(
     seen: Published,
     tracks: Tracks | None,
@@ -275,15 +296,13 @@ def patient_attacks(
     spacing: float | None = None,
     seed: int = 0,
     progress: Progress = silent,
-) -> PatientAttacks:
-    """Verify whole groups, and rebuild members with a map of other tracks.
+) -> tuple[Verified, Guessed, Guessed | None]:
+    """Verify whole groups, and rebuild members, and their times, with a map of other tracks.
 
     The adversary knows how lines are moved, but not the key. Where nothing is known of subjects,
     trajectories of one run or recording are of one.
     """
-    progress("Evaluating", 0, 4, "other trips of a person")
     movement = movement_of(report, seen)
-    habits = other_trips(seen, seed=seed)
     if seen.subjects is None and tracks is not None:
         seen = replace(seen, subjects=renumbered(tracks.recording_of))
     if len(seen.points) > MOST_SEARCHED:
@@ -301,7 +320,7 @@ def patient_attacks(
     rebuilt, rebuilt_times = rebuilding(
         seen, movement, ways, spacing=spacing, seed=seed, progress=progress
     )
-    return PatientAttacks(verified, rebuilt, rebuilt_times, habits)
+    return verified, rebuilt, rebuilt_times
 
 
 def movement_of(report: Report, seen: Published) -> Movement:

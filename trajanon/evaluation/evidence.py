@@ -352,9 +352,7 @@ class Evaluation:
 
     def _attacks_on(self, question: str) -> list[tuple[str, list[Attack]]]:
         """List attacks that answer a question by name: each on the release, on the originals."""
-        attacks = [
-            attack for attack in self.attacks if len(attack.targets) and attack.question == question
-        ]
+        attacks = [attack for attack in self.attacks if attack.question == question]
         # Those of a name stand together.
         by_name = groupby(attacks, lambda attack: attack.name)
         return [(name, list(same_name)) for name, same_name in by_name]

@@ -15,11 +15,10 @@ from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.attack import Guessed
-from trajanon.evaluation.attacks.next_trip import Followed, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import TARGETS_TRIED
-from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
+from trajanon.evaluation.evaluation import Counted, box_of, lines_near, measured
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
@@ -31,10 +30,9 @@ from trajanon.release.originals import (
     lines_by_part,
     rows_on_lines,
 )
-from trajanon.release.people_left import drive_of_each, drives_left
+from trajanon.release.people_left import drive_of_each
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report
-from trajanon.trajectories.clock_and_time_zones import departure_days
 from trajanon.trajectories.trajectories import (
     ReleasedTrajectories,
     Trajectories,
@@ -71,38 +69,27 @@ def evaluate_large(
     # that are in the release.
     ends = rows.ends.take(rows.released)  # the first and last point of each
     ends_published = _ends_published(ends, lines, rows, report.k)
-    subjects = ends_published.subjects
+    drives = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
     read_rows = partial(_read_rows, originals, released, report, rows)
 
     random = np.random.default_rng(0)
     is_sampled = lines_near_places(lines.middles, ends_published.group_sizes, random)[rows.line]
     sample = read_rows(is_sampled)
-    guesses_by_other_trips = _guesses_by_other_trips(ends_published, report, read_rows, random)
-    followed = people_followed(
-        ends_published, departure_days(ends), nobody_is_named=not report.source.names_people
+    evaluation = measured(
+        Counted(ends, ends_published, drives),
+        sample.slid,
+        published(sample, report),
+        report,
+        habits=_guesses_by_other_trips(ends_published, report, read_rows, random),
+        seed=0,
+        progress=progress,
     )
-    drive = drive_of_each(ends) if rows.run is None else rows.run[rows.released]
-    drives_left_few = drives_left(
-        ends_published.labels, drive, subjects, report.k, ends_published.nameless
-    )
-
-    evaluation = measured(sample, report, seed=0, progress=progress)
     return replace(
         evaluation,
         file=released.name,
         area=box_of(lines.corners),
-        trajectories=len(ends),
-        subjects=None if subjects is None else int(subjects.max()) + 1,
-        sizes=ends_published.group_sizes,
-        rows=ends_published.row_counts,
-        violations=violations(ends_published, report.k),
         problems=findings.problems,
-        period=months(ends.times, ends_published.owners, report.k),
         loss=report.information_loss,
-        most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
-        habits=guesses_by_other_trips,
-        chained=drives_left_few,
-        followed=_of_all_but_steps(followed, evaluation.followed),
         publisher=publisher,
         sample=len(sample.labels),
     )
@@ -204,15 +191,3 @@ def _read_lines(released: Path, line_numbers: Ints) -> ReleasedTrajectories:
         wanted.append(lines.take(in_part - first))
         first += len(copies)
     return replace(joined_trajectories(wanted), provenance=wanted[0].provenance)
-
-
-def _of_all_but_steps(followed: Followed | None, of_sample: Followed | None) -> Followed | None:
-    """Join what was counted of all rows to the steps from line to line, which are of the sample.
-
-    Of all rows are the counts of people and days that leave few (`left`), and of people whose first
-    and second place is found (`place`, `second`). Of the sample are the steps, how the next line
-    ranks in each (`found`), and the number of lines among which it does.
-    """
-    if followed is None or of_sample is None:
-        return followed
-    return replace(of_sample, left=followed.left, place=followed.place, second=followed.second)

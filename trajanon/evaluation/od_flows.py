@@ -1,7 +1,6 @@
 """Flows: trips counted from the cell where they begin to the one where they end."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,26 +30,24 @@ def flows(points: Floats, cell: float) -> Ints:
     return cells(points[:, [0, -1]], cell)
 
 
-class FlowCounts(NamedTuple):
-    """How many trips go from one cell to another, before and after."""
+def flow_counts(before: Ints, after: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count each flow of two sets of trips, (n, 2) and (m, 2).
 
-    flow: Ints  # the numbers of both cells, (f, 2), rising
-    before: Ints  # trips, (f,)
-    after: Ints  # trips, (f,)
-
-
-def flow_counts(before: Ints, after: Ints) -> FlowCounts:
-    """Count each flow of two sets of trips, (n, 2) and (m, 2)."""
+    Returned are both cells of each flow, (f, 2), rising; its trips before; and those after, (f,).
+    """
     trips = np.concatenate([before, after])
     flow, flow_of_trip = np.unique(trips, axis=0, return_inverse=True)
-    of_both = np.split(flow_of_trip.reshape(-1), [len(before)])
-    return FlowCounts(flow, *(np.bincount(number, minlength=len(flow)) for number in of_both))
+    trips_before, trips_after = (
+        np.bincount(number, minlength=len(flow))
+        for number in np.split(flow_of_trip.reshape(-1), [len(before)])
+    )
+    return flow, trips_before, trips_after
 
 
 def flow_similarity(before: Ints, after: Ints) -> float:
     """Compare flows, (n, 2): their common part (Lenormand et al., PLOS ONE 7, 2012)."""
-    counts = flow_counts(before, after)
-    common = np.minimum(counts.before, counts.after).sum()  # 0 without any trip
+    _, trips_before, trips_after = flow_counts(before, after)
+    common = np.minimum(trips_before, trips_after).sum()  # 0 without any trip
     return float(2 * common / max(len(before) + len(after), 1))
 
 
@@ -59,10 +56,10 @@ def flow_error(before: Ints, after: Ints) -> Estimate:
 
     Counted are trips with the same pair of numbers. For the interval, places of origin are drawn.
     """
-    counts = flow_counts(before, after)
-    origin = renumbered(counts.flow[:, 0])
-    different = np.bincount(origin, np.abs(counts.before - counts.after)).astype(np.float64)
-    trips = np.bincount(origin, counts.before + counts.after).astype(np.float64)
+    flow, trips_before, trips_after = flow_counts(before, after)
+    origin = renumbered(flow[:, 0])
+    different = np.bincount(origin, np.abs(trips_before - trips_after)).astype(np.float64)
+    trips = np.bincount(origin, trips_before + trips_after).astype(np.float64)
 
     def share_of_trips(different: Floats, trips: Floats) -> Floats:
         return np.asarray(different.sum(axis=-1) / trips.sum(axis=-1))

@@ -71,7 +71,7 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     pairs = pairs if on_a_day else naive.steps(people, order, labels)
     nobody = people == 0 if data.draw(st.booleans()) else None
     seen = replace(city, steps=people_steps(trips, labels), nameless=nobody)
-    found = people_followed(seen, None if days is None else own)
+    found = people_followed(seen, None if days is None else own, seen)
     assert found is not None
     nameless = None if seen.nameless is None else 0
     left = {"people": naive.left_on(people, labels, people, city.k, nameless)}
@@ -123,18 +123,18 @@ def test_nothing_chains_without_steps() -> None:
     city, tracks = crossroads()
     assert drives_left(city.labels, np.arange(8), None, 2) == {}
     assert drives_left(np.zeros(8, dtype=int), tracks.run, city.subjects, 2) == {}
-    assert people_followed(replace(city, subjects=None), None) is None
+    assert people_followed(replace(city, subjects=None), None, city) is None
 
 
 def test_recordings_without_names_on_a_line_each_tell_nothing_of_people() -> None:
     city, _ = crossroads()
     each = replace(city, subjects=np.arange(8))
-    assert people_followed(each, None, nobody_is_named=True) is None
-    found = people_followed(each, None)
+    assert people_followed(each, None, each, nobody_is_named=True) is None
+    found = people_followed(each, None, each)
     assert found is not None
     assert found.left["people"].several == 0
     # Windows of a recording are of one person.
-    found = people_followed(city, None, nobody_is_named=True)
+    found = people_followed(city, None, city, nobody_is_named=True)
     assert found is not None
     assert found.left["people"].several == 4
 
@@ -192,7 +192,7 @@ def followed(trips: Trajectories) -> Published:
 def followed_by_next(seen: Published, days: Ints | None) -> tuple[Followed, Attack]:
     assert seen.steps is not None
     attack = next_line(seen)
-    found = people_followed(seen, days)
+    found = people_followed(seen, days, seen)
     assert found is not None
     return found, attack
 

@@ -17,7 +17,7 @@ from trajanon.evaluation.attacks import two_known_points
 from trajanon.evaluation.attacks.all_attacks import attacks
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.two_known_points import two_points, two_points_and_hours
+from trajanon.evaluation.attacks.two_known_points import two_points
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, WEEK
 
 STEP = 0.001
@@ -53,7 +53,7 @@ def test_it_is_the_slow_twin(city: Published) -> None:
 
 @given(timed_cities(), st.booleans())
 def test_with_hours_it_is_the_slow_twin(city: Published, by_hour: bool) -> None:
-    found = two_points_and_hours(city) if by_hour else two_points(city)
+    found = two_points(city, with_hours=by_hour)
     expected = naive.known_points(city, by_hour=by_hour)
     np.testing.assert_allclose(told(found), expected, rtol=1e-9)
 
@@ -117,9 +117,6 @@ def test_what_is_above_1_in_k_is_counted() -> None:
     assert released.exposed == 0.75
     naked = two_points(alone(points, subjects))
     assert naked.exposed == 0.75
-    none = np.empty(0)
-    nobody = replace(naked, rates=none, worst=none, line_rates=none, targets=none.astype(int))
-    assert nobody.expected == nobody.worst_case == nobody.exposed == 0.0
 
 
 def test_subjects_may_be_any_values() -> None:
@@ -168,7 +165,7 @@ def test_a_minute_counts_as_four_metres() -> None:
     for minutes, rate in ((10.0, 0.0), (12.0, 1.0)):
         city = one_way(30_000.0, 30_000.0 + 60.0 * minutes)
         lines = city.points + np.array([[[0.0, 45.0 / 85_400.0]], [[0.0, 0.0]]])
-        assert two_points_and_hours(replace(city, lines=lines)).rates[0] == rate
+        assert two_points(replace(city, lines=lines), with_hours=True).rates[0] == rate
 
 
 @pytest.mark.parametrize("cycle", [DAY, WEEK])
@@ -177,16 +174,16 @@ def test_the_clock_goes_round(cycle: float) -> None:
     city = one_way(cycle - 600.0, 12_000.0, took=0.0, cycle=cycle)
     # The hour of ten past midnight is nearer to the first of these.
     late = replace(city, times=np.array([[600.0, 600.0]] * 2))
-    assert two_points_and_hours(late).line_rates.tolist() == [1.0, 0.0]
+    assert two_points(late, with_hours=True).line_rates.tolist() == [1.0, 0.0]
     straight = replace(late, cycle=np.inf)
-    assert two_points_and_hours(straight).line_rates.tolist() == [0.0, 1.0]
+    assert two_points(straight, with_hours=True).line_rates.tolist() == [0.0, 1.0]
     # Times beyond the fold count on: 24:10 is ten past midnight.
     beyond = one_way(cycle + 600.0, 600.0, cycle=cycle)
-    assert two_points_and_hours(beyond).rates.tolist() == [0.5, 0.5]
+    assert two_points(beyond, with_hours=True).rates.tolist() == [0.5, 0.5]
 
 
 def test_what_is_known_is_said() -> None:
-    found = two_points_and_hours(replace(one_way(0.0), unit="trip"))
+    found = two_points(replace(one_way(0.0), unit="trip"), with_hours=True)
     assert found.name == "2 known points and their hours"
     assert found.knows == "2 points of a person's trip, and when it was there"
 
@@ -204,6 +201,6 @@ def test_the_hours_of_a_line_without_times_do_not_rule_it_out() -> None:
     assert city.times is not None
     line_times = city.times.copy()
     line_times[1] = np.nan
-    found = two_points_and_hours(replace(city, line_times=line_times))
+    found = two_points(replace(city, line_times=line_times), with_hours=True)
     # Somebody who was there at another hour may also be on the second line.
     assert found.rates.tolist() == [0.5, 1.0, 0.5]

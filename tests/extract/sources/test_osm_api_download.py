@@ -17,6 +17,8 @@ from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import BadInput, ServerProblem
 from trajanon.extract.earth.area import Box
+from trajanon.extract.options_and_defaults import SourceOptions
+from trajanon.extract.sources import osm_api_download
 from trajanon.extract.sources.osm_api_download import NumberedPages, joined_traces
 from trajanon.extract.sources.reading import Reading
 
@@ -51,8 +53,19 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def pages(server: OsmServer, waits: list[float], tmp_path: Path) -> NumberedPages:
-    return NumberedPages(box=BOX, url=server.url, cache=tmp_path, pause=0.0)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(osm_api_download, "PAUSE", 0.0)
+    return tmp_path / "trajanon" / "osm-api"
+
+
+@pytest.fixture
+def pages(server: OsmServer, waits: list[float], cache: Path) -> NumberedPages:
+    return NumberedPages(box=BOX, options=SourceOptions(api_url=server.url))
+
+
+def up_to(pages: NumberedPages, max_pages: int) -> NumberedPages:
+    return replace(pages, options=replace(pages.options, max_pages=max_pages))
 
 
 def points(pages: NumberedPages) -> int:
@@ -76,9 +89,10 @@ def test_pages_are_asked_for_until_nothing_new_comes(
 
 
 def test_requests_are_a_second_apart(
-    pages: NumberedPages, server: OsmServer, waits: list[float]
+    pages: NumberedPages, server: OsmServer, waits: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    points(replace(pages, pause=1.0))
+    monkeypatch.setattr(osm_api_download, "PAUSE", 1.0)
+    points(pages)
     assert len(waits) == len(server.requests) - 1
     assert all(0 < wait <= 1 for wait in waits)
 
@@ -86,7 +100,7 @@ def test_requests_are_a_second_apart(
 def test_values_that_make_no_sense_are_refused() -> None:
     for url in ("api.openstreetmap.org", "https://x:port"):
         with pytest.raises(BadInput, match="must begin with https://"):
-            NumberedPages(box=BOX, url=url)
+            NumberedPages(box=BOX, options=SourceOptions(api_url=url))
 
 
 WAY_ON = "run the same command again"
@@ -126,6 +140,7 @@ def test_what_goes_wrong_is_one_sentence(
     pages: NumberedPages,
     server: OsmServer,
     waits: list[float],
+    cache: Path,
     faults: list[Fault | None],
     words: str,
     asked: list[int],
@@ -137,8 +152,7 @@ def test_what_goes_wrong_is_one_sentence(
     assert (server.asked_for, waits) == (asked, waited)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
-    assert pages.cache is not None
-    assert len(kept(pages.cache)) == len(set(asked)) - 1
+    assert len(kept(cache)) == len(set(asked)) - 1
 
 
 @pytest.mark.parametrize(
@@ -220,19 +234,18 @@ def test_a_cache_that_cannot_be_written_is_one_warning(
 def test_the_cap_on_pages_is_told(
     pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert points(replace(pages, max_pages=3)) == 3
+    assert points(up_to(pages, 3)) == 3
     assert server.asked_for == [0, 1, 2]
     assert "stopped after 3 pages" in caplog.text
     assert "`max_pages`" in caplog.text
 
 
 def test_the_cache_is_the_users_and_a_folder_names_server_and_box(
-    server: OsmServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    server: OsmServer, cache: Path
 ) -> None:
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
     url = server.url.replace("http://", "http://me:secret@")
-    assert points(NumberedPages(box=BOX, url=url + "/", pause=0.0)) == 4
-    (folder,) = (tmp_path / "trajanon" / "osm-api").iterdir()
+    assert points(NumberedPages(box=BOX, options=SourceOptions(api_url=url + "/"))) == 4
+    (folder,) = cache.iterdir()
     assert re.fullmatch(r"127\.0\.0\.1_\d+_2\.1_41\.3_2\.2_41\.4", folder.name)
 
 
@@ -294,7 +307,7 @@ def test_the_cap_holds_for_cursors_and_for_a_server_that_goes_in_circles(
     pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.link = LINK
-    traces = list(joined_traces(replace(pages, max_pages=3), Reading()))
+    traces = list(joined_traces(up_to(pages, 3), Reading()))
     assert [(len(trace), trace.cut_off) for trace in traces] == [(3, True)]
     assert server.asked_for == [0, 1, 2]
     assert "stopped after 3 pages" in caplog.text
@@ -323,7 +336,7 @@ def test_an_address_elsewhere_is_not_asked_for(
 
 
 def test_pages_kept_by_number_go_on_by_number(pages: NumberedPages, server: OsmServer) -> None:
-    assert points(replace(pages, max_pages=2)) == 2
+    assert points(up_to(pages, 2)) == 2
     server.link = LINK
     server.requests.clear()
     assert points(pages) == 4

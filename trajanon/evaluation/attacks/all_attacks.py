@@ -4,7 +4,7 @@ from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.nearest_record_or_ends import nearest_ends, nearest_record
 from trajanon.evaluation.attacks.next_trip import NextLines, next_line
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.two_known_points import two_points, two_points_and_hours
+from trajanon.evaluation.attacks.two_known_points import two_points
 
 
 def attacks(published: Published, after_known: NextLines | None = None) -> list[Attack]:
@@ -18,7 +18,7 @@ def attacks(published: Published, after_known: NextLines | None = None) -> list[
     if published.against == "release":
         tried = [nearest_record(published), two_points(published), *tried]
         if published.times is not None and published.line_times is not None:
-            tried.append(two_points_and_hours(published))
+            tried.append(two_points(published, with_hours=True))
     if published.steps is not None:
         tried.append(next_line(published, after_known))
     return tried

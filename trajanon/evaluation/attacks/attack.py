@@ -53,18 +53,18 @@ class Attack:
 
     @property
     def expected(self) -> float:
-        """Compute the mean chance over the targets; 0 without targets."""
-        return _mean_or_0(self.rates)
+        """Compute the mean chance over the targets."""
+        return float(self.rates.mean())
 
     @property
     def worst_case(self) -> float:
-        """Find the highest chance against any target; 0 without targets."""
-        return float(self.worst.max(initial=0.0))
+        """Find the highest chance against any target."""
+        return float(self.worst.max())
 
     @property
     def line_found(self) -> float:
         """Compute the mean chance that the row picked lies on the line of the target's group."""
-        return _mean_or_0(self.line_rates)
+        return float(self.line_rates.mean())
 
     @property
     def above(self) -> Bools:
@@ -74,17 +74,13 @@ class Attack:
     @property
     def exposed(self) -> float:
         """Compute the share of the targets with a worst chance above 1/k."""
-        return _mean_or_0(self.above.astype(np.float64))
+        return float(self.above.mean())
 
     @property
     def account(self) -> dict[str, Json]:
         """Return what JSON holds: nothing of single trajectories."""
         account = {name: getattr(self, name) for name in _FIELDS_OF_ACCOUNT}
         return account | {"k": self.published.k, "targets": len(self.targets)}
-
-
-def _mean_or_0(chances: Floats) -> float:
-    return float(chances.mean()) if len(chances) else 0.0
 
 
 def chances_of_rows(

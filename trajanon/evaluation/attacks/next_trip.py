@@ -218,15 +218,18 @@ class Followed:
 def people_followed(
     published: Published,
     days: Ints | None,
+    stepped: Published,
     after_known: NextLines | None = None,
     *,
     nobody_is_named: bool = False,
 ) -> Followed | None:
     """Measure what the lines of each person show, to those who know all, or follow them in turn.
 
-    ``days`` numbers the day of each trajectory, (n,); ``after_known`` are the lines that go on from
-    known trajectories, if ranked already. None if nothing is known of subjects: neither where
-    ``nobody_is_named``, and so each recording counts as a subject, and all are on one line each.
+    ``days`` numbers the day of each trajectory, (n,). Steps from line to line are those of
+    ``stepped``, which is the same, or a sample with whole trajectories; ``after_known`` are its
+    lines that go on from known trajectories, if ranked already. None if nothing is known of
+    subjects: neither where ``nobody_is_named``, and so each recording counts as a subject, and all
+    are on one line each.
     """
     subjects = published.subjects
     if subjects is None:
@@ -236,15 +239,15 @@ def people_followed(
     if nobody_is_named and not left["people"].several:
         return None
     home, work = places_found(published)
-    lines = len(published.lines)
+    lines = len(stepped.lines)
     followed = Followed(published.k, lines, published.unit, left, home, work)
 
-    steps = published.steps
+    steps = stepped.steps
     if steps is None:
         return followed
     ranks = {
-        KNOWN: (after_known or next_lines(published)).ranks,
-        LINE: next_lines(published, LINE).ranks,
+        KNOWN: (after_known or next_lines(stepped)).ranks,
+        LINE: next_lines(stepped, LINE).ranks,
         # Of all lines but the one that is ruled out.
         CHANCE: Ranks(*(min(places / (lines - 1), 1.0) for places in (1, 3))),
     }

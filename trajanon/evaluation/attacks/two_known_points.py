@@ -19,22 +19,12 @@ _TARGETS_PER_TASK = 20
 _ROUNDING_OF_SQUARES = 1e-6  # square metres
 
 
-def two_points(published: Published) -> Attack:
-    """Attack by any two points of a trajectory, and their order."""
-    return _two_points(published, with_hours=False)
-
-
-def two_points_and_hours(published: Published) -> Attack:
-    """Attack by any two points of a trajectory, and when it was there."""
-    return _two_points(published, with_hours=True)
-
-
-def _two_points(published: Published, *, with_hours: bool) -> Attack:
+def two_points(published: Published, *, with_hours: bool = False) -> Attack:
     """Attack originals by pairs of their points; of more than 400 originals, 400 are drawn.
 
-    The adversary knows both points, and which was passed first. Each line is as far as two of its
-    points are that follow in this order, by the sum of squared distances; of the nearest line a
-    random row is picked.
+    The adversary knows both points, and which was passed first, or when. Each line is as far as two
+    of its points are that follow in this order, by the sum of squared distances; of the nearest
+    line a random row is picked.
 
     Points known to a place and an hour are those of de Montjoye et al. (Scientific Reports 3,
     2013); pairs of points are tried by Pellungrini et al. (ACM TIST 9, 2018).
