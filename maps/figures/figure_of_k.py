@@ -96,7 +96,7 @@ def which_k(
         ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
         ax.set_xlabel("points moved, mean (metres)")
         ax.set_ylabel("a row of the target is found (share of tries)")
-        legend_below(figure, 2, lines=ax.get_legend_handles_labels()[0])
+        legend_below(figure, 2)
 
     caption = (
         f"{NOTICE} Which k: the mean chance of the best attack over metres moved, of "

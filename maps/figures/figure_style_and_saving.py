@@ -10,7 +10,6 @@ from typing import Any
 
 import matplotlib.style
 from cycler import cycler
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -73,25 +72,17 @@ def few_ticks(axis: Axis, limit: int) -> None:
     axis.set_major_locator(MaxNLocator(limit, steps=[1, 2, 5, 10]))
 
 
-def legend_below(
-    figure: Figure, columns: int, series: Sequence[str] = (), lines: Sequence[Artist] = ()
-) -> None:
+def legend_below(figure: Figure, columns: int, series: Sequence[str] = ()) -> None:
     """Put a legend in columns under all panels, where it hides nothing.
 
-    It shows the marker of each series, named in the order of their numbers, and then ``lines``,
-    which have labels already.
+    It shows the marker of each series, named in the order of their numbers; without them, all lines
+    with a label.
     """
     markers = [
         Line2D([], [], linestyle="none", label=name, **series_style(number))
         for number, name in enumerate(series)
     ]
-    figure.legend(
-        handles=[*markers, *lines],
-        loc="outside lower center",
-        ncols=columns,
-        handletextpad=0.3,
-        columnspacing=1.2,
-    )
+    figure.legend(handles=markers or None, loc="outside lower center", ncols=columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -145,6 +145,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],
             "column 'town' is named in both --subject and --strata",
         ),
+        (["people.csv", "-k", "3", "--subjects-exact"], "--subjects-exact is for --subject"),
         (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
         (["folder.csv", "-k", "3"], "folder.csv is a folder; name a file"),
     ],

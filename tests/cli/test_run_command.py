@@ -89,6 +89,7 @@ def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
         # Typed, it would be turned on, and its value be a file.
         ("[anonymize]\nk = 3\none-line-each = 'false'", "one-line-each must be true or false"),
         ("[anonymize]\nk = 3\none-line-each = 1", "one-line-each must be true or false"),
+        ("[anonymize]\nk = 3\ntime_step = 60\ntime-step = 90", "time-step is set twice"),
         ("[check]\nk = 3\nagainst = [true]", "against must be a text or a number, or a list"),
         ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),
         ("[anonymize", "does not hold the settings"),

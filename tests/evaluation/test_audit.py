@@ -288,6 +288,8 @@ def test_a_release_of_other_trips_is_refused_by_its_name(
 
 def test_what_does_not_fit_is_refused(run: Run, here: Path) -> None:
     both = ("evaluate", "trajectories.parquet", "moved.parquet")
+    absent = run("evaluate", "trajectories.parquet", "none.parquet", "--match", "id")
+    assert "there is no none.parquet" in absent.sentence
     assert "'name' is not one of 'id', 'order'" in run(*both, "--match", "name").sentence
     assert "are for one release with its report" in run(*both, "--holdout").sentence
     ours = run("evaluate", "trajectories.parquet", "ours.parquet", "--match", "id")

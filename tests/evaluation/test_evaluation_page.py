@@ -15,6 +15,7 @@ import trajanon
 from trajanon.evaluation.attacks.attack import QUESTIONS
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.release.report import Roads
+from trajanon.release.verdict_sentences import sentence_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -33,11 +34,15 @@ def test_the_page_is_for_the_holder_and_says_the_verdict_first(slid_sample: Eval
 
 
 def test_few_words_stand_before_the_first_click(slid_sample: Evaluated) -> None:
-    """Verdict, five answers with three bars, and what is lost in three rows."""
+    """Verdict, five answers with three bars, and what is lost in three rows.
+
+    A finding has a condition and a sentence: a second one has words of its own.
+    """
     body = slid_sample[0].html.partition("<body>")[2]
+    _, second = slid_sample[0].verdict.findings
     opened, _, behind = body.partition("<details>")
     opened += behind.partition("</details>")[2]
-    assert len(re.sub("<[^>]*>", " ", opened).split()) < 400
+    assert len(re.sub("<[^>]*>", " ", opened).split()) < 400 + 2 * len(sentence_of(second).split())
     assert opened.count('<svg class="bar"') == 3
     assert opened.count('<tr><th scope="row">') == 3
     assert "<h2>What it costs</h2>" in behind

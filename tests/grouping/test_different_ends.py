@@ -79,6 +79,12 @@ def test_distinct_places_as_by_trying_all(n: int, count: int, seed: int) -> None
     assert holds_distinct_places(are_apart, count) == expected
 
 
+def test_a_group_of_all_trips_of_a_courier_is_looked_at() -> None:
+    """To compare each with each would take 100 GB."""
+    courier = np.append(np.zeros(60_000, np.int64), [1, 0])
+    assert not ends_at(courier, 2).lacks_place(np.arange(len(courier)))
+
+
 def test_many_trips_from_one_place_too_few_are_soon_looked_at() -> None:
     """All sets of ten of them would take longer than the Earth is old."""
     assert ends_at(np.arange(180) % 9, 10).lacks_place(np.arange(180))

@@ -11,6 +11,7 @@ from naive_refine import Grouped, both, grouped
 from pricings import HOMES, several
 
 from trajanon.common.arrays import Floats, Ints, renumbered
+from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements import recombination as module
 from trajanon.grouping.refinements.recombination import recombine
 
@@ -118,6 +119,7 @@ def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> 
         ("SIZES", {4: (1,)}),
         ("SIZES", {4: (20, 30)}),
         ("POOL_SIZE", 1),
+        ("MOST_SOLVED", 1),
         ("ROOM", 0),
         ("LEAST_ROOM", 0),
         ("CHOICE_NODES", 0),
@@ -189,3 +191,12 @@ def test_it_ends_when_it_is_interrupted(when: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         recombine(*both(replace(groups, progress=interrupt)), optima)
     assert said == when
+
+
+def test_a_group_of_very_many_records_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four people make only one group, whose pairs would not fit into memory."""
+    monkeypatch.delattr(module, "pricing_problem")
+    records = np.random.default_rng(0).normal(size=(20_000, 2))
+    alone = Problem(records, np.arange(20_000) % 4, 3)
+    one_group = np.zeros(20_000, dtype=np.int64)
+    assert not recombine(alone, one_group, [one_group]).any()

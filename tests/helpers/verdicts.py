@@ -62,6 +62,12 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (nameless(0.9, 1), "ready", ""),
     (nameless(0.002), "conditional", "10 recordings have no name: each was counted"),
     (nameless(1.0), "conditional", "at least 5 recordings stand behind"),
+    ({"lines_of_few_named": 1}, "ready", ""),
+    (
+        {"lines_of_few_named": 2},
+        "conditional",
+        "On 2 % of the lines, one of the 5 people has no name",
+    ),
     ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
     (moved(FEW_DATA), "ready", ""),
@@ -189,6 +195,7 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
     ),
     ({"shards": 2, "persons": None}, "people_not_checked", {"k": 5, "units": "trips"}, None),
+    ({"lines_of_few_named": 5}, "nameless_are_others", {"k": 5, "share": 0.05}, None),
     (
         in_series(500),
         "people_in_series",

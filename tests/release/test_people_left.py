@@ -53,6 +53,13 @@ def test_who_has_no_name_is_known_from_extraction_to_the_report(tmp_path: Path) 
     assert release.report["persons"] == persons
     assert release.verdict.colour != "green"
 
+    # One of the three on each line has no name, and may be one of the two others.
+    for k, few_named in ((2, 0), (3, 3)):
+        release = trajanon.anonymize(trips, k=k, effort="fast")
+        assert release.report["lines_of_few_named"] == few_named
+        kinds = [finding.kind for finding in release.verdict.findings]
+        assert ("nameless_are_others" in kinds) == bool(few_named)
+
 
 def test_nobody_is_attacked_by_trips_of_recordings_without_a_name() -> None:
     """They may be of several people, whose trips tell nothing of each other."""

@@ -184,7 +184,7 @@ def test_ctrl_c_in_the_bound_keeps_what_the_search_found(
     [
         (["table.csv", "-k", 11], "10 records cannot form a group of k = 11"),
         (["table.csv", "-k", 3, "--columns", "c"], "has no column 'c'"),
-        (["table.csv", "-k", 3, "--effort", "x"], "--effort 'x' is not known"),
+        (["table.csv", "-k", 3, "--effort", "x"], "'x' is not one of 'fast', 'balanced', 'best'"),
         (["table.csv", "-k", 3, "--seed", -1], "seed must be a whole number"),
     ],
 )

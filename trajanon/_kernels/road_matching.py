@@ -109,20 +109,21 @@ class MatchedWays(NamedTuple):
     linked: NDArray[np.bool_]  # whether a way leads there from the point before, (n, m)
 
 
+def room_for_searches(nodes: int) -> WaySearch:
+    """Make room for searches on a network of nodes."""
+    via, found_by, wanted_by = (np.zeros(nodes, np.int64) for _ in range(3))
+    waiting = np.empty(_MOST_WAITING, np.int64)
+    minus_cost = np.empty(_MOST_WAITING)
+    return WaySearch(np.empty(nodes), via, found_by, wanted_by, waiting, minus_cost)
+
+
 def room_for(nodes: int, points: int, streets: int) -> Workspace:
     """Make room for lines of so many points, each near so many streets, on a network of nodes."""
     shape = (points, 2 * streets)
-
-    via, found_by, wanted_by = (np.zeros(nodes, np.int64) for _ in range(3))
-    waiting = np.empty(_MOST_WAITING, np.int64)
-    count = np.empty(points, np.int64)
-    state = np.empty(shape, np.int64)
-    before = np.empty(shape, np.int64)
-    return Workspace(
-        WaySearch(np.empty(nodes), via, found_by, wanted_by, waiting, np.empty(_MOST_WAITING)),
-        Paths(state, np.empty(shape), np.empty(shape), before, count),
-        gained=np.empty(2 * streets),
-    )
+    state, before = np.empty((2, *shape), np.int64)
+    offset, score = np.empty((2, *shape))
+    paths = Paths(state, offset, score, before, state_counts=np.empty(points, np.int64))
+    return Workspace(room_for_searches(nodes), paths, gained=np.empty(2 * streets))
 
 
 @bare

@@ -89,7 +89,9 @@ def anonymize(
         _refuse_options_of_parts(memory=memory, cluster=cluster)
 
     settings.update(method_of(method_text, published=settings.get("as_published", False)))
-    settings["time_step"] = _step_of(time_step_text)
+    step = seconds_of("--time-step", time_step_text)
+    # The settings refuse one that is not of whole seconds.
+    settings["time_step"] = int(step) if step.is_integer() else cast(int, step)
     settings["leave_out"] = _percent_of(leave_out_text)
     if refine_text is not None:
         settings["refine"] = cast(RefinementName, refine_text)  # which the settings check
@@ -211,13 +213,6 @@ def _refuse_options_of_a_file(trajectories: str, out: str, public_places: Path |
         raise BadInput(
             f"{trajectories} is a folder of parts: --out must name a folder, too (got {out})"
         )
-
-
-def _step_of(text: str) -> int:
-    """Read the step of times."""
-    seconds = seconds_of("--time-step", text)
-    # The settings refuse one that is not of whole seconds.
-    return int(seconds) if seconds.is_integer() else cast(int, seconds)
 
 
 def _percent_of(text: str) -> float:

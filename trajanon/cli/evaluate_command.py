@@ -187,7 +187,7 @@ def _is_ours(files: Sequence[Path], *, is_for_ours: bool, is_for_others: bool) -
         raise BadInput(
             "--curve, --holdout and --publisher are for one release with its report beside it"
         )
-    if is_ours and is_for_others:
+    if is_ours and is_for_others and released.exists():
         raise BadInput(
             f"--match and --method are for releases of other programs: {released} has its report "
             f"beside it; use --holdout"

@@ -22,8 +22,6 @@ from trajanon.common.object_stores import is_url, local_copy
 from trajanon.common.search_and_release_options import (
     MEMORY,
     AnonymizeKeywords,
-    ReleaseSettings,
-    Settings,
     names_in,
     parameters_of,
 )
@@ -76,7 +74,7 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
     # Help and default in words, by the name of the option: of options of several commands.
     usual_helps = {
         field.name: (field.metadata["help"], field.metadata["shown"])
-        for class_ in (ReleaseSettings, Settings, *settings)
+        for class_ in settings
         for field in fields(class_)
     }
     for name, help, _ in _listed("every"):

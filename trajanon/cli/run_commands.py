@@ -76,11 +76,15 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
     }
     words: list[str] = []
     files: list[str] = []
+    set_before = set()
 
     for name, value in table.items():
         parameter = by_name.get(name.replace("_", "-"), by_name.get(name))
         if parameter is None or name == "help":
             raise BadInput(f"has no option {name}: trajanon COMMAND --help lists them")
+        if parameter in set_before:  # such as time-step beside time_step
+            raise BadInput(f"{name} is set twice, by two names: leave out one of them")
+        set_before.add(parameter)
 
         is_flag = getattr(parameter, "is_flag", False)
         takes_several = parameter.nargs == -1 or getattr(parameter, "multiple", False)

@@ -17,7 +17,7 @@ from trajanon.common.parameters_of_single_methods import (
     MicroaggregateKeywords,
     MicroaggregateSettings,
 )
-from trajanon.common.search_and_release_options import MissingName
+from trajanon.common.search_and_release_options import MissingName, Settings
 
 _MOVED_BY_ROUNDING = 0.001  # standard deviations: a mean that moves by less is kept
 
@@ -50,6 +50,8 @@ def microaggregate(
     from trajanon.tables.table_files import check_table_format
     from trajanon.tables.tables import microaggregate_table, write_draft
 
+    if subjects_exact and subject is None:
+        raise BadInput("`subjects_exact` is for `subject`, the column with the person of each row")
     check_table_format(out)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         with _columns_asked("columns", "keep", "survey_weight"):
@@ -118,7 +120,7 @@ def _importance_of(text: str) -> dict[str, float]:
     return importance
 
 
-@options()
+@options(Settings)
 def bound(
     file: Path,
     *,

@@ -40,14 +40,9 @@ class Ends(NamedTuple):
 
     def lacks_place(self, rows: Ints) -> bool:
         """Return whether a group of the trips in these rows lacks a place at one of its ends."""
-        places = self.places[rows]
-        squares = ((places[:, None] - places) ** 2).sum(axis=3)  # (s, s, e)
-        # NaN is no less than any number, so an end that is nobody's place is far from all others.
-        are_apart = ~(squares <= ONE_PLACE**2)
-        are_apart[np.arange(len(rows)), np.arange(len(rows))] = False
         return not all(
-            holds_distinct_places(are_apart[:, :, end], self.distinct)
-            for end in range(places.shape[1])
+            are_distinct(self.places[rows, end], self.distinct)
+            for end in range(self.places.shape[1])
         )
 
     def groups_lacking_places(self, labels: Ints) -> list[int]:
@@ -57,14 +52,36 @@ class Ends(NamedTuple):
         # Most groups hold a member far from their first one, which makes two places: only the
         # others, and all if more than two places are needed, are looked at closely.
         first_members = np.array([rows[0] for rows in members])
-        from_first = self.places - self.places[first_members[labels]]
-        is_far = ~((from_first**2).sum(axis=2) <= ONE_PLACE**2)
+        is_far = in_other_places(self.places, self.places[first_members[labels]])
         has_two_places = np.zeros((len(members), self.places.shape[1]), dtype=np.bool_)
         np.logical_or.at(has_two_places, labels, is_far)
         may_lack = ~has_two_places.all(axis=1) | (self.distinct > 2)
 
         candidates = np.flatnonzero(may_lack).tolist()
         return [group for group in candidates if self.lacks_place(members[group])]
+
+
+def in_other_places(places: Floats, others: Floats) -> Bools:
+    """Return which of some places are others than those they are compared with, (..., 3) each."""
+    # NaN is no less than any number, so an end that is nobody's place is far from all others.
+    return np.asarray(~(((places - others) ** 2).sum(axis=-1) <= ONE_PLACE**2))
+
+
+def are_distinct(places: Floats, count: int) -> bool:
+    """Return whether ``count`` of some places, (s, 3), are all far apart from each other."""
+    # In most groups one after the other, each far from all before, are enough. A group may hold all
+    # trips of a courier: only where these do not suffice is each place compared with each.
+    left = places
+    picked = 0
+    while len(left) and picked < count:
+        picked += 1
+        left = left[1:][in_other_places(left[1:], left[0])]
+    if picked == count:
+        return True
+
+    are_apart = in_other_places(places[:, None], places)
+    np.fill_diagonal(are_apart, False)
+    return holds_distinct_places(are_apart, count)
 
 
 def holds_distinct_places(are_apart: Bools, count: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Floats, Metres, renumbered
+from trajanon.common.arrays import Floats, Ints, Metres, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UnitName
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys
@@ -81,6 +81,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         suppressed=Suppressed(np.flatnonzero(left_out).tolist()) if left_out.any() else None,
         sizes=sizes,
         subjects_per_group=people_in_group,
+        lines_of_few_named=_lines_of_few_named(groups.trajectories, line_of_group[labels], k),
         labels=labels.tolist(),
         line_keys=key_of_group.tolist(),
     )
@@ -92,6 +93,18 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         words=released_words(plan, report.attribution, counts_people=report.knows_people),
         report=report,
     )
+
+
+def _lines_of_few_named(trajectories: Trajectories, line: Ints, k: int) -> int | None:
+    """Count the lines of fewer than k people who have a name; None if all have one, or nobody.
+
+    Recordings without a name count as one person, but may be of the others on their line.
+    """
+    if trajectories.nameless is None or trajectories.subject is None:
+        return None
+    is_named = ~trajectories.nameless
+    named_people = subjects_per_group(line[is_named], trajectories.subject[is_named])
+    return len(np.unique(line)) - int((named_people >= k).sum())
 
 
 def _alignment(trajectories: Trajectories, groups: TrajectoryGroups) -> Alignment | None:

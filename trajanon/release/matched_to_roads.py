@@ -25,6 +25,7 @@ from trajanon._kernels.road_matching import (
     StreetsTaken,
     match_lines,
     room_for,
+    room_for_searches,
     trace_ways,
 )
 from trajanon.common.arrays import Bools, Floats, Ints, indices_of_spans
@@ -364,7 +365,7 @@ def traced(
     """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
     lines = in_longitudes_of(network, lines)
     ways = forward_only(matched_to_roads(lines, network, matching, progress))
-    search = room_for(len(network.lat), points=1, streets=1).search  # the other room is not needed
+    search = room_for_searches(len(network.lat))
 
     # A guess of how many streets are taken; the search returns how many these are.
     room = 4 * lines.shape[0] * lines.shape[1]

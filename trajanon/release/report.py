@@ -276,6 +276,8 @@ class Report(Struct, frozen=True, kw_only=True):
     sizes: list[Whole] = []  # trajectories of each group
     people: Whole | None = None  # in the release
     subjects_per_group: list[Whole] | None = None  # different ones
+    # Lines with fewer than k people who have a name; None where all have one, or nobody.
+    lines_of_few_named: Whole | None = None
     largest_share: Finite | None = None  # of a person in the mean that is a line
     labels: list[Whole]  # group of each released trajectory
     line_keys: list[Whole] = []  # of each group's line

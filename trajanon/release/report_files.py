@@ -16,7 +16,9 @@ from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.release.report import AGAIN, Report
 
 # Entries that are not in every report.
-_WHERE_KNOWN = {"roads", "extraction", "ledger", "shards", "members", "run"}
+_WHERE_KNOWN = {
+    *("lines_of_few_named", "roads", "extraction", "ledger", "shards", "members", "run")
+}
 _IN_TABLE = {"labels", "sizes", "subjects_per_group", "line_keys", "suppressed"}
 _NOT_OF_SHARDS = {"persons", "averaged", "choice", "alignment_skipped"}
 

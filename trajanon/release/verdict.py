@@ -35,6 +35,7 @@ MOST_SHOWN = 3
 # Shares of all groups, recordings or hours: less is no decision, and stands in the report.
 MANY_NAMELESS = 0.5  # of the recordings
 IN_ONE_PLACE = 0.01  # of the groups: they begin or end in one place
+FEW_NAMED = 0.01  # of the lines: fewer than k of their people have a name
 WIDE = 0.01  # of the groups: they are farther apart than their trips are long
 HOURS_ALONE = 0.10  # of the hours with departures: one line alone departs
 DRIVES = 0.01  # of the drives on several lines: they leave fewer than k subjects
@@ -286,15 +287,18 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
 
 
 def _assumptions_on_people(report: Report) -> Iterator[Finding]:
-    """Find whether recordings without a name were counted as different people, or trips as people.
+    """Find whether k rests on recordings without a name, or on trips that were taken for people.
 
-    Trips may have been taken for people where their recordings have the names of others.
+    These may have been where recordings have the names of others.
     """
     if not report.knows_people:
         return
     nameless = report.source.unnamed
     if nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
+    share = (report.lines_of_few_named or 0) / max(report.lines, 1)
+    if share > FEW_NAMED:
+        yield Finding("nameless_are_others", {"share": share, "k": report.k})
     if report.source.perhaps_trips:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
 

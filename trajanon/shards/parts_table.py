@@ -114,11 +114,12 @@ class PartsTable:
         if subject is None:
             return self.recordings(rows)
         people = people_of_names(subject, exact=self.subjects_exact)
-        if not people.missing.any():
+        is_nameless = people.person == 0
+        if not is_nameless.any():
             return people
         trace = self.recordings(rows).person
         of_trace = self.shared("persons", rows, trace, people.person)
-        return people._replace(person=np.where(people.missing, of_trace, people.person))
+        return people._replace(person=np.where(is_nameless, of_trace, people.person))
 
     def recordings(self, rows: ParquetParts) -> PeopleOfRows:
         """Return the recording of each row of a part or range; without traces, it is its own."""

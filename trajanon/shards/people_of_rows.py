@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Bools, Column, Hashes, Ints
+from trajanon.common.arrays import Column, Hashes, Ints
 from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.subjects import column_of
 
@@ -15,7 +15,6 @@ class PeopleOfRows(NamedTuple):
 
     person: Hashes  # equal for all spellings of one person, 0 if a row has no name, (n,)
     name: Hashes  # of the name as it is spelled, (n,)
-    missing: Bools  # whether a row has no name, (n,)
 
 
 def people_of_names(values: Column, *, exact: bool) -> PeopleOfRows:
@@ -32,9 +31,9 @@ def people_of_names(values: Column, *, exact: bool) -> PeopleOfRows:
 
     # A row without a value has the number -1, which is the last place: that of what is appended.
     has_name = np.array([*map(bool, keys), False], dtype=np.bool_)
-    person = np.where(has_name, np.append(_hashed(keys), np.uint64(0)), np.uint64(0))
-    name = np.where(has_name, np.append(_hashed(names), np.uint64(0)), np.uint64(0))
-    return PeopleOfRows(person[number_of_row], name[number_of_row], ~has_name[number_of_row])
+    person = np.where(has_name, _hashed([*keys, ""]), np.uint64(0))
+    name = np.where(has_name, _hashed([*names, ""]), np.uint64(0))
+    return PeopleOfRows(person[number_of_row], name[number_of_row])
 
 
 def people_of_recordings(trace: Column | None, row: Ints) -> PeopleOfRows:
@@ -45,8 +44,8 @@ def people_of_recordings(trace: Column | None, row: Ints) -> PeopleOfRows:
     recording = np.asarray(pd.util.hash_array(row.astype(np.uint64)))
     if trace is not None:
         named = people_of_names(trace, exact=True)  # these are no names of persons
-        recording = np.where(named.missing, recording, named.person)
-    return PeopleOfRows(recording, recording, np.zeros(len(row), dtype=np.bool_))
+        recording = np.where(named.person == 0, recording, named.person)
+    return PeopleOfRows(recording, recording)
 
 
 def _hashed(texts: list[str]) -> Hashes:

@@ -25,10 +25,10 @@ from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch_and_resume import Scratch, read_table, row_groups_of
 from trajanon.trajectories.release_timing import Timing
 
-LINES_IN_MEMORY = 50_000
+LINES_IN_MEMORY = 15_000
 """Lines of all shards together that are in memory while they are merged."""
 
-LINES_PER_BLOCK = 10_000
+LINES_PER_BLOCK = 5_000
 """Lines that are merged before they are written."""
 
 

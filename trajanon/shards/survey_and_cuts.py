@@ -107,20 +107,23 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
     if table.knows_people:
         # Name and person are mostly equal: stored as a difference they are mostly 0, which packs.
         spelling = people.name ^ people.person
-        pairs = np.column_stack([people.person, spelling])[~people.missing]
+        pairs = np.column_stack([people.person, spelling])[people.person != 0]
         person, spelling = np.unique(pairs, axis=0).T
         names = pa.table({"person": person, "spelling": spelling})
         bucket = buckets_of_numbers(person, table.file.n)
         table.scratch.put("names", bucket, number, names)
 
     if run is not None:
-        runs, first, count = np.unique(run, return_index=True, return_counts=True)
-        # np.unique finds first rows, so the last ones are found in the reverse order.
-        last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]
-        columns = {"owner": runs, "part": part.first_row, "value": key[first], "rows": count}
-        columns |= {"first": part.first_row + first, "last": part.first_row + last}
-        bucket = buckets_of_numbers(runs, table.file.n)
-        table.scratch.put("runs", bucket, number, pa.Table.from_pandas(pd.DataFrame(columns)))
+        part_rows = pd.DataFrame({"owner": run, "value": key, "row": part.row_numbers})
+        runs = part_rows.groupby("owner", as_index=False).agg(
+            value=("value", "first"),
+            first=("row", "min"),
+            last=("row", "max"),
+            rows=("row", "size"),
+        )
+        runs["part"] = part.first_row
+        bucket = buckets_of_numbers(runs["owner"].to_numpy(), table.file.n)
+        table.scratch.put("runs", bucket, number, pa.Table.from_pandas(runs))
 
     sampled = part.row_numbers % step == 0
     ends = None
@@ -138,7 +141,7 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
         ),
         sample_run=None if run is None else run[sampled],
         ends=ends,
-        nameless=int(people.missing.sum()),
+        nameless=int((people.person == 0).sum()),
     )
 
 

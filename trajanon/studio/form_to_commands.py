@@ -9,6 +9,7 @@ from typing import Any
 from trajanon.cli.options import MAP, TRAJECTORIES
 from trajanon.cli.run_commands import words_of
 from trajanon.common.command_lines import Option, Options
+from trajanon.common.search_and_release_options import SUGGESTED_K
 from trajanon.studio.fields import FIELDS_BY_NAME, Choice, field_names, name_of_data
 
 # Files in the folder of the studio, and the folder in it for files that come through the browser.
@@ -43,7 +44,7 @@ class Form:
         self.files: list[str] = []  # as commands name them: from the folder on, or absolute
         self.chosen = {name: form_field.default for name, form_field in FIELDS_BY_NAME.items()}
         self._name_of_data = name_of_data(self.files)
-        self.chosen["name"] = self._name_of_data
+        self.chosen |= {"k": SUGGESTED_K, "name": self._name_of_data}
 
     @property
     def name(self) -> str:

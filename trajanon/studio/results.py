@@ -56,11 +56,6 @@ class Columns:
         persons = {column.column: column.values for column in possible}
         return cls(roles, list(dict.fromkeys(names)), persons)
 
-    @property
-    def unused(self) -> list[str]:
-        """The columns that have no role."""
-        return [name for name in self.names if name not in self.roles.values()]
-
     def choices(
         self, role: str, names: Sequence[str], chosen: Choice, *, folders: bool
     ) -> dict[Choice, str]:

@@ -223,7 +223,8 @@ class Page:
         columns = self.results.columns
         if columns.names:
             self._show_columns(USUAL_ROLES, columns.names)
-            ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
+            unused = [name for name in columns.names if name not in columns.roles.values()]
+            ui.label(f"Columns that are not used: {', '.join(unused) or 'none'}.")
         # Where nobody is named, k counts recordings, and none of them as one person's.
         if people_named(extraction) and Provenance.read(extraction).source.nameless:
             _show_field(FIELDS_BY_NAME["nameless"], self.form.chosen)

@@ -62,7 +62,7 @@ def best_groups(
     watch = partial(progress, "Choosing groups", 0, None)
     watch()
     gap = master.incumbent_sse - relaxation.sse
-    master.add(groups_within(relaxation.pricing, gap, EXTRA_PER_RECORD, watch).groups)
+    master.add(groups_within(relaxation.pricing, gap, EXTRA_PER_RECORD, watch))
     labels, _ = master.choose(relaxation, gap=CHOICE_GAP, watch=watch)
     return labels if sse(records, labels) < sse(records, incumbent) else incumbent
 

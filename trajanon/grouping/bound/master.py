@@ -5,6 +5,7 @@ programme is a record, which the columns chosen hold once, or a cut, three recor
 one column chosen may hold two or more.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
@@ -13,17 +14,12 @@ from typing import NamedTuple
 
 import highspy
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.threads_and_dask import in_threads, unwatched
-from trajanon.grouping.bound.pricing import (
-    LEAST_EARNINGS,
-    cut_coefficients,
-    members_marked,
-    with_cuts,
-)
+from trajanon.grouping.bound.pricing import LEAST_EARNINGS, cut_coefficients, with_cuts
 
 CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices
 
@@ -51,6 +47,7 @@ class Master:
         self.shares = np.zeros(0)  # of each column in the last solution
         self._squares = squares
         self._known: set[tuple[int, ...]] = set()  # the columns
+        self._cuts_of_record: list[list[int]] = [[] for _ in squares]
         self._relaxed = begin_programme(len(squares))
         self._incumbent = incumbent
         self.add(np.flatnonzero(incumbent == group) for group in range(incumbent.max() + 1))
@@ -73,6 +70,9 @@ class Master:
 
     def add_cuts(self, cuts: Ints) -> None:
         """Add cuts, (t, 3): of groups with two or three of these records at most one is chosen."""
+        for cut, records in enumerate(cuts.tolist(), len(self.cuts)):
+            for record in records:
+                self._cuts_of_record[record].append(cut)
         self.cuts = np.concatenate([self.cuts, cuts])
         columns_of_cuts = cut_coefficients(self.groups, cuts, len(self._squares)).T.tocsr()
         add_rows(self._relaxed, len(cuts), columns_of_cuts)
@@ -148,20 +148,27 @@ class Master:
         if not columns:
             return
 
-        # The rows that each column is in: its records, and the cuts with two or more of them.
-        m = len(self._squares)
-        groups = [self.groups[column] for column in columns]
-        rows = [members_marked(groups, m), cut_coefficients(groups, self.cuts, m)]
-        is_in_row = hstack(rows, format="csr")
+        # The rows of each column: its records, and the cuts with two or more of them.
+        first_cut_row = len(self._squares)
+        rows_of_columns = []
+        for column in columns:
+            group = self.groups[column]
+            cuts_of_members = chain.from_iterable(self._cuts_of_record[member] for member in group)
+            members_of_cut = Counter(cuts_of_members)
+            cut_rows = [first_cut_row + cut for cut, count in members_of_cut.items() if count > 1]
+            rows_of_columns.append([*group, *cut_rows])
+
+        lengths = np.array([len(rows) for rows in rows_of_columns])
+        rows = np.concatenate(rows_of_columns).astype(np.int32)
         programme.addCols(
             len(columns),
             np.array([self.costs[column] for column in columns]),
             np.zeros(len(columns)),  # least of each column
             np.full(len(columns), most),
-            is_in_row.nnz,
-            is_in_row.indptr[:-1].astype(np.int32),  # where the rows of each begin
-            is_in_row.indices.astype(np.int32),
-            np.ones(is_in_row.nnz),  # what a column counts in each of its rows
+            len(rows),
+            (np.cumsum(lengths) - lengths).astype(np.int32),  # where the rows of each begin
+            rows,
+            np.ones(len(rows)),  # what a column counts in each of its rows
         )
 
 

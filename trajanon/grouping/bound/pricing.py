@@ -40,7 +40,7 @@ _ROOTS_PER_SEARCH = 8
 
 
 class FoundGroups(NamedTuple):
-    """Groups that a search has found."""
+    """The best group round each record."""
 
     groups: list[Ints]  # their members, the root first
     at_most: Floats  # what no group round each record earns more than, shape (m,)
@@ -146,50 +146,38 @@ def search_best(
         complete = search_groups(pricing, search, roots, least, nodes, at_most)
         return FoundGroups(_groups_in_rows(search.results, search.sizes), at_most, complete)
 
-    return _searched_round_each(pricing, best, watch)
-
-
-def groups_within(
-    pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
-) -> FoundGroups:
-    """Search for all groups round each record that cost up to ``gap`` more than they earn.
-
-    Where more than ``room`` do, for those up to a half of the gap, a quarter, and so on.
-    """
-
-    def within(roots: Ints, stop: Event) -> FoundGroups:
-        search = room_for(pricing, room, finds_all=True)
-        at_most = np.full(len(roots), np.inf)
-        groups: list[Ints] = []
-        all_at_full_gap = True
-        for place, root in enumerate(roots):
-            root_at_most = at_most[place : place + 1]  # which the search fills in
-            for halving in range(HALVINGS):
-                least = -gap / 2**halving
-                complete = search_groups(
-                    pricing, search, np.array([root]), least, PRICING_NODES, root_at_most
-                )
-                if halving == 0 and not complete:
-                    all_at_full_gap = False
-                if complete:
-                    groups += _groups_in_rows(search.results, search.sizes)
-                if complete or stop.is_set():
-                    break
-        return FoundGroups(groups, at_most, complete=all_at_full_gap)
-
-    return _searched_round_each(pricing, within, watch)
-
-
-def _searched_round_each(
-    pricing: PricingProblem, search: Callable[[Ints, Event], FoundGroups], watch: Callable[[], None]
-) -> FoundGroups:
-    """Search round each record as the root, some at a time, in threads."""
-    parts = in_parts(search, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
+    parts = in_parts(best, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
     return FoundGroups(
         groups=list(chain.from_iterable(part.groups for part in parts)),
         at_most=np.concatenate([part.at_most for part in parts]),
         complete=all(part.complete for part in parts),
     )
+
+
+def groups_within(
+    pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
+) -> list[Ints]:
+    """Search for all groups round each record that cost up to ``gap`` more than they earn.
+
+    Where more than ``room`` do, for those up to a half of the gap, a quarter, and so on.
+    """
+
+    def within(roots: Ints, stop: Event) -> list[Ints]:
+        search = room_for(pricing, room, finds_all=True)
+        at_most = np.empty(1)  # which the search fills in
+        groups: list[Ints] = []
+        for root in roots[:, None]:
+            for halving in range(HALVINGS):
+                least = -gap / 2**halving
+                complete = search_groups(pricing, search, root, least, PRICING_NODES, at_most)
+                if complete:
+                    groups += _groups_in_rows(search.results, search.sizes)
+                if complete or stop.is_set():
+                    break
+        return groups
+
+    parts = in_parts(within, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
+    return list(chain.from_iterable(parts))
 
 
 def _groups_in_rows(members: Ints, sizes: Ints) -> list[Ints]:

@@ -40,6 +40,10 @@ UNSOLVED = 2_000
 
 POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
 
+MOST_SOLVED = 8_000
+"""A region with more records is a single large group, of few people: distances of all pairs of them
+would not fit into memory."""
+
 ROOM = 10
 LEAST_ROOM = 1_500
 """Groups round a record that may be columns beside those generated; or so many of a region."""
@@ -181,6 +185,9 @@ def _regroup(
     ``before`` are its labels; ``pool`` and ``room`` are as for a round. Returned are new labels,
     and whether the columns were found and chosen without meeting a limit.
     """
+    if len(rows) > MOST_SOLVED:
+        return before, False
+
     region = block_of(problem, stop, rows)
     watch = partial(region.progress, "", 0, None)  # which ends the thread after Ctrl-C
     watch()
@@ -236,6 +243,6 @@ def _price(
     gap = master.incumbent_sse - relaxation.sse
     room = max(room, LEAST_ROOM // len(priced.prices))
     watch = partial(region.progress, "Generating groups", 0, None)
-    master.add(filter(has_places, groups_within(priced, gap, room, watch).groups))
+    master.add(filter(has_places, groups_within(priced, gap, room, watch)))
     master.add_cuts(priced.cuts)
     return relaxation
