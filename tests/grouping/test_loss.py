@@ -9,6 +9,7 @@ from trajanon.common.arrays import renumbered
 from trajanon.grouping import loss
 from trajanon.grouping.group_means import group_means
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
+from trajanon.grouping.standardised_records import RECORDS_PER_SUM
 
 seeds = st.integers(0, 10**6)
 
@@ -23,6 +24,19 @@ def test_sse_and_means_are_the_naive_ones(seed: int, n: int, shift: float) -> No
     )
     for group, mean in enumerate(group_means(records, labels)):
         assert mean == pytest.approx(records[labels == group].mean(axis=0), rel=1e-12)
+
+
+def test_squares_of_a_large_table_are_those_of_its_groups_alone() -> None:
+    random = np.random.default_rng(2)
+    records = random.normal(size=(RECORDS_PER_SUM + 50, 3))
+    labels = renumbered(random.integers(0, 4_000, len(records)))
+
+    squares = loss.squares_to_means(records, labels)
+
+    for group in (0, 7, int(labels.max())):
+        alone = records[labels == group]
+        expected = ((alone - alone.mean(axis=0)) ** 2).sum(axis=1)
+        assert squares[labels == group] == pytest.approx(expected, abs=1e-12)
 
 
 def test_information_loss_of_equal_records_is_0() -> None:

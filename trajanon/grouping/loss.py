@@ -11,6 +11,7 @@ import numpy as np
 from trajanon._kernels.squares_to_group_means import measure_squares_to_means
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts
+from trajanon.grouping.group_means import group_means
 from trajanon.grouping.standardised_records import RECORDS_PER_SUM
 
 
@@ -21,6 +22,11 @@ def sum_of_squares(records: Floats) -> float:
 
 def squares_to_means(records: Floats, labels: Ints) -> Floats:
     """Compute the squared distance of each record to the mean of its group, (n,)."""
+    # A small table is done before a kernel is loaded, which plain methods do without.
+    if len(records) <= RECORDS_PER_SUM:
+        from_mean = records - group_means(records, labels)[labels]
+        return np.asarray((from_mean**2).sum(axis=1))
+
     members = np.argsort(labels, kind="stable")
     begin = np.append(0, np.cumsum(np.bincount(labels)))
     squares = np.empty(len(records))
@@ -30,7 +36,7 @@ def squares_to_means(records: Floats, labels: Ints) -> Floats:
         measure_squares_to_means(records, members, begin[groups[0] : groups[-1] + 2], squares)
 
     groups = np.arange(len(begin) - 1)
-    members_per_group = max(len(records) // max(len(groups), 1), 1)
+    members_per_group = len(records) // len(groups)
     in_parts(measure, groups, max(RECORDS_PER_SUM // members_per_group, 1))
     return squares
 
