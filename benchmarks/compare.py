@@ -26,12 +26,16 @@ from measures import command_line, watched
 
 import trajanon
 from trajanon.cli.audit_of_other_programs import read_any, read_originals, write_points
-from trajanon.common.arrays import Floats
 from trajanon.common.errors import TrajanonError
 from trajanon.data import sample
 from trajanon.evaluation.audit import Audit, MatchName, audit, audit_with_report, ends_of_the_scale
 from trajanon.evaluation.comparison_page import figure_of
-from trajanon.evaluation.holdout_and_membership import Holdout, measured_halves, published_halves
+from trajanon.evaluation.holdout_and_membership import (
+    Holdout,
+    Lines,
+    measured_halves,
+    published_halves,
+)
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.recordings import Originals
 from trajanon.evaluation.usefulness_for_tasks import TASKS
@@ -152,13 +156,13 @@ def audited(
 def held_out(data: Data, command: str) -> Holdout:
     """Publish halves of the people, and see whether the lines show who is in them."""
 
-    def publish(half: Trajectories, run: int) -> Floats:
+    def publish(half: Trajectories, run: int) -> Lines:
         with TemporaryDirectory() as name:
             folder = Path(name)
             out = folder / "out.parquet"
             files = written(folder, half, data.roads, run)
             published(command, files | {"out": out}, out)  # if it wrote nothing, reading fails
-            return read_any(out, half.points.shape[1]).points
+            return Lines(read_any(out, half.points.shape[1]).points)
 
     return measured_halves(data.trips, published_halves(data.trips, K, publish), K)
 

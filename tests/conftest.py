@@ -63,14 +63,14 @@ LONGEST = [
     "test_clusters",
     "test_map_page_in_browser",
     "test_maps_in_browser",
-    "test_microaggregate",
-    "test_best_groups",
+    "test_microaggregation",
+    "test_column_generation",
     "test_compiled",
     "test_figures",
     "test_series",
-    "test_seed",
+    "test_microaggregation_seed",
     "test_reproduce",
-    "test_benchmark",
+    "test_tables_measured_again",
     "test_alignment",
 ]
 """Modules that take longest begin, so that all workers end at the same time."""

@@ -20,11 +20,16 @@ from trajanon.evaluation.attacks.published_lines import nearest_line, people_ste
 from trajanon.evaluation.holdout_and_membership import (
     NEXT,
     Halves,
+    Lines,
     Shadows,
     hold_out,
     measured_halves,
+    published_halves,
 )
 from trajanon.release.report_files import checked
+from trajanon.trajectories.clock_and_time_zones import Clock
+from trajanon.trajectories.release_timing import Timing
+from trajanon.trajectories.trajectories import Trajectories
 
 
 def shadows_of(points: Floats, subjects: Ints, seed: int, weak: bool = True) -> Shadows:
@@ -48,7 +53,7 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     members = subjects < 4
     lines = ways(4, 4, seed + 1).points
     shadows = shadows_of(some.points, subjects, seed)
-    found = measured_halves(some, Halves(members, subjects, lines, shadows), k)
+    found = measured_halves(some, Halves(members, subjects, Lines(lines), shadows), k)
     away = [min(naive.away(one, lines)) for one in some.points]
     gains = np.array(naive.likelier(away, shadows.metres_away.tolist(), shadows.is_inside.tolist()))
     people = np.asarray(np.bincount(subjects, gains), dtype=np.float64)
@@ -73,7 +78,7 @@ def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> No
     assert steps is not None
     assert (steps.on_a_day, len(steps.here)) == (False, 11)
     shadows = shadows_of(some.points, subjects, seed)
-    found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+    found = measured_halves(some, Halves(members, subjects, Lines(lines), shadows), 2)
     ways_on = [
         np.array(
             [
@@ -96,14 +101,14 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     members = subjects < 30
     shadows = shadows_of(some.points, subjects, 0)
     lines = some.points[members]
-    found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+    found = measured_halves(some, Halves(members, subjects, Lines(lines), shadows), 2)
     assert found.surely == 1.0
     assert found.membership.value == 1.0
     assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
     assert found.risks["linkability"].control < 0.5
     # And one that has nothing to do with them tells nothing.
     shadows, lines = shadows_of(some.points, subjects, 0, weak=False), ways(30, 30, 9).points
-    other = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+    other = measured_halves(some, Halves(members, subjects, Lines(lines), shadows), 2)
     assert other.membership.low < 0.5 < other.membership.high
     assert abs(other.risks["linkability"].risk) < 0.5
 
@@ -115,7 +120,7 @@ def test_one_line_alone_leads_to_no_next_trip() -> None:
     members = subjects < np.median(subjects)
     shadows = shadows_of(some.points, subjects, 0)
     for lines, are_tried in ((some.points[:1], False), (some.points[:2], True)):
-        found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+        found = measured_halves(some, Halves(members, subjects, Lines(lines), shadows), 2)
         assert (NEXT in found.risks) == are_tried
 
 
@@ -160,3 +165,20 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert none.holdout is none.account["holdout"] is None
     assert "Beside people" not in none.html
     assert none.html.count("evaluate --holdout does so") == 3
+
+
+def test_released_hours_show_who_is_in_it() -> None:
+    """All go one way, each at another hour."""
+    departures = 1.7e9 + 2_400.0 * np.arange(16)[:, None]
+    points = np.tile(ways(1).points, (16, 1, 1))
+    times = departures + 60.0 * np.arange(points.shape[1])
+    some = Trajectories(points, subject=np.arange(16), times=times)
+    timing = Timing(Clock("of-day", "Etc/UTC", 60), 3.0)
+
+    def publish(half: Trajectories, _: int) -> Lines:
+        return Lines(half.points, timing.seconds(half))
+
+    halves = published_halves(some, 2, publish, timing)
+    found = measured_halves(some, halves, 2, timing)
+    assert found.membership.value == 1.0
+    assert "inference of the hour" in found.risks

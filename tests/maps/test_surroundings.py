@@ -6,11 +6,6 @@ import pytest
 from browsing import Open, held, needs_chromium, places
 from commands import Run
 
-from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_file_roads import main_roads
-
-BOX = Box(-3.80, 40.30, -3.60, 40.50)
-
 
 @pytest.fixture
 def town(tmp_path: Path) -> Path:
@@ -25,16 +20,6 @@ def town(tmp_path: Path) -> Path:
     ]
     (tmp_path / "town.opl").write_text("\n".join(lines), "utf-8")
     return tmp_path / "town.opl"
-
-
-def test_small_roads_are_read_as_long_as_all_are_few(
-    town: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trunk, street = [[40.40, -3.70], [40.45, -3.69]], [[40.45, -3.69], [40.41, -3.68]]
-    assert [road.tolist() for road in main_roads(town, BOX)] == [trunk, street]
-    monkeypatch.setattr("trajanon.extract.earth.osm_file_roads.MOST_POINTS_DRAWN", 3)
-    assert [road.tolist() for road in main_roads(town, BOX)] == [trunk]
-    assert main_roads(town, Box(10.0, 10.0, 11.0, 11.0)) == []
 
 
 @needs_chromium

@@ -1,7 +1,6 @@
 """Lines on roads: the most likely way, back on known streets, and a release that still holds."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from shards import shards_of, write_parts
 import trajanon
 from trajanon._kernels.road_matching import Matching, Network
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
 from trajanon.release.matched_to_roads import (
     forward_only,
@@ -171,31 +169,6 @@ def test_cars_keep_to_one_way_streets(tmp_path: Path) -> None:
     assert roads.lay(up[None]).on_roads.all()
     down = roads.lay(up[None, ::-1]).lines[0]
     assert (np.diff(down[:, 0]) > -1e-9).all()  # nobody goes down it
-
-
-@pytest.mark.parametrize(
-    ("mode", "keep_off", "says"),
-    [
-        ("boat", 100.0, "`mode` 'boat' is not known; choose from car, bicycle, foot, any"),
-        ("car", 0.0, "`keep_off` must be a positive number of metres (got 0)"),
-        ("car", float("nan"), "`keep_off` must be a positive number"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(
-    tmp_path: Path, mode: str, keep_off: float, says: str
-) -> None:
-    with pytest.raises(BadInput, match=re.escape(says)):
-        roads_to_follow(town(tmp_path), mode, keep_off)
-
-
-def test_a_file_without_roads_of_a_mode_says_so(tmp_path: Path) -> None:
-    osm = OsmFile()
-    osm.way(osm.nodes([(LAT, LON), (LAT, LON + 1e-3)]), {"highway": "footway"})
-    path = osm.write(tmp_path / "a.osm")
-    with pytest.raises(BadInput, match="holds no roads for car"):
-        roads_to_follow(path, "car")
-    with pytest.raises(FileProblem):
-        roads_to_follow(tmp_path / "none.osm.pbf")
 
 
 # Releases.

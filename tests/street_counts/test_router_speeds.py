@@ -78,23 +78,6 @@ def test_delays_at_turns_and_signals_are_taken_off(roads: RoadsToFollow) -> None
     assert speeds.speed == pytest.approx(3.6 * 1_960.0 / (200.0 - delay[0]), rel=0.02)
 
 
-def test_signals_are_read_with_the_roads(tmp_path: Path) -> None:
-    osm = OsmFile()
-    signs: list[dict[str, str]] = [
-        {"highway": "traffic_signals"},
-        {"highway": "stop", "direction": "forward"},
-        {"highway": "give_way"},
-        {"highway": "crossing"},
-    ]
-    osm.way(
-        [osm.node(LAT, LON + 0.01 * east, sign) for east, sign in enumerate(signs)],
-        {"highway": "residential"},
-    )
-    osm_streets = roads_to_follow(osm.write(tmp_path / "signs.osm"), "car").osm
-    assert osm_streets is not None
-    assert osm_streets.waits.tolist() == [2.0, 0.0, 1.0, 0.0]
-
-
 def test_lines_that_share_a_street_show_which_one_is_slow(roads: RoadsToFollow) -> None:
     """Half of the lines go on to the north, which takes 200 s; all take 200 s to the corner."""
     east = at(np.linspace(20.0, 980.0, 40), np.zeros(40))

@@ -11,7 +11,6 @@ from trajanon.common.errors import BadInput
 from trajanon.common.search_and_release_options import LEAST_K
 
 if TYPE_CHECKING:
-    from trajanon.common.arrays import Floats
     from trajanon.evaluation.audit import Audit, MatchName
     from trajanon.evaluation.holdout_and_membership import Holdout
     from trajanon.evaluation.recordings import Originals
@@ -102,17 +101,17 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
 
     from trajanon.cli.audit_of_other_programs import read_any, run_method
     from trajanon.cli.progress_bars import bars
-    from trajanon.evaluation.holdout_and_membership import measured_halves, published_halves
+    from trajanon.evaluation.holdout_and_membership import Lines, measured_halves, published_halves
 
     # Nothing is known of the k of other programs: it is 2 at least.
     trips = originals.trips
     with TemporaryDirectory() as folder, bars() as progress:
 
-        def publish(half: "Trajectories", run: int) -> "Floats":
-            """Publish half of the people, and read the different lines, (g, m, 2)."""
+        def publish(half: "Trajectories", run: int) -> Lines:
+            """Publish half of the people, and read the different lines."""
             published = Path(folder) / f"{run}.parquet"
             run_method(method, half, published)
-            return np.unique(read_any(published, trips.points.shape[1]).points, axis=0)
+            return Lines(np.unique(read_any(published, trips.points.shape[1]).points, axis=0))
 
         halves = published_halves(trips, LEAST_K, publish, progress=progress)
     return measured_halves(trips, halves, LEAST_K)

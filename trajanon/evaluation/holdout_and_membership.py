@@ -4,22 +4,24 @@ Shapes: n trajectories, g lines, p points of a trajectory.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints, renumbered
 from trajanon.common.errors import TooFewSubjects
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.end_or_hour import NEAR_END, departures_told, ends_told
 from trajanon.evaluation.attacks.next_trip import next_line
-from trajanon.evaluation.attacks.published_lines import Published, nearest_line, people_steps
+from trajanon.evaluation.attacks.published_lines import Published, people_steps
 from trajanon.evaluation.choice_of_k import TrialOptions, options_in, trial_release
 from trajanon.evaluation.intervals import Estimate, Risk, area_under_curve, risk
 from trajanon.evaluation.page.templates import words
 from trajanon.release.report import Report
-from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
+from trajanon.trajectories.release_timing import Timing
+from trajanon.trajectories.trajectories import Trajectories
 
 SHADOWS = 18
 """Releases that an adversary makes of halves, to learn how lines lie beside members and others."""
@@ -34,8 +36,16 @@ _LEAST_VARIANCE = 1e-6  # of logarithms of metres
 
 _FALSE_ALARMS = 0.01  # share of the others who are taken for members; one of them at least is
 
-Publish = Callable[[Trajectories, int], Floats]
-"""Publishes trajectories, in the run of a number from 0 on: the different lines, (g, p, 2)."""
+
+class Lines(NamedTuple):
+    """The different lines of a release."""
+
+    points: Floats  # (g, p, 2)
+    times: Floats | None = None  # seconds of the release's clock, (g, p); None: not published
+
+
+Publish = Callable[[Trajectories, int], Lines]
+"""Publishes trajectories, in the run of a number from 0 on."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ class Halves(NamedTuple):
 
     is_member: Bools  # whether each trajectory is in the release, (n,)
     subjects: Ints  # (n,)
-    lines: Floats  # different ones, (g, p, 2)
+    lines: Lines
     shadows: Shadows
 
 
@@ -81,8 +91,8 @@ def hold_out(
     """Anonymize one half of the subjects again, with a report's settings; attack both halves.
 
     Where nothing is known of subjects, each drive counts as one, or each trajectory if drives are
-    not known. Distances are of places, also where times are released; the hour is then asked for.
-    Shadow releases are made as by an adversary: quickly, and with another key.
+    not known. Where times are released, adversaries know them; and the hour of departure is asked
+    for. Shadow releases are made as by an adversary: quickly, and with another key.
 
     Raises
     ------
@@ -94,40 +104,24 @@ def hold_out(
     shadow_options: TrialOptions = {**options, "effort": "fast"}
     if not report.as_published:
         shadow_options["key"] = np.random.default_rng([seed, SHADOWS]).bytes(32)
-    lines_of_run_0 = list[ReleasedTrajectories]()  # their times are asked for below
 
-    def publish(half: Trajectories, run: int) -> Floats:
+    def publish(half: Trajectories, run: int) -> Lines:
         # Run 0 is the release of the members; all others are shadows.
         release = trial_release(half, k, shadow_options if run else options)
         rows = release.trajectories
         lines = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
-        if run == 0:
-            lines_of_run_0.append(lines)
-        return lines.points
+        return Lines(lines.points, lines.times)
 
-    halves = published_halves(trajectories, k, publish, seed=seed, progress=progress)
-    (lines,) = lines_of_run_0
     timing = report.timing
-    hour_is_told = None
-    if timing is not None and lines.times is not None:
-        hour_is_told = departures_told(
-            Published(
-                points=trajectories.points,
-                lines=lines.points,
-                labels=np.zeros(len(trajectories), np.int64),  # not asked for
-                k=k,
-                times=timing.seconds(trajectories),
-                line_times=lines.times,
-                cycle=timing.clock.period,
-            )
-        )
-    return measured_halves(trajectories, halves, k, hour_is_told=hour_is_told)
+    halves = published_halves(trajectories, k, publish, timing, seed=seed, progress=progress)
+    return measured_halves(trajectories, halves, k, timing)
 
 
 def published_halves(
     trajectories: Trajectories,
     k: int,
     publish: Publish,
+    timing: Timing | None = None,
     *,
     seed: int = 0,
     progress: Progress = silent,
@@ -148,7 +142,7 @@ def published_halves(
         half = np.isin(subjects, random.permutation(people)[: people // 2])
         for released in (half, ~half):
             shadow_lines = publish(trajectories.take(released), len(metres_away) + 1)
-            metres_away.append(nearest_line(trajectories.points, shadow_lines)[0])
+            metres_away.append(_nearest_lines(_seen(trajectories, shadow_lines, k, timing))[0])
             is_inside.append(released)
     return Halves(is_member, subjects, lines, Shadows(np.array(metres_away), np.array(is_inside)))
 
@@ -174,38 +168,58 @@ def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools
     return np.isin(subjects, members), subjects
 
 
-def measured_halves(
-    trajectories: Trajectories, halves: Halves, k: int, *, hour_is_told: Bools | None = None
-) -> Holdout:
-    """Attack members and the others with the lines of the members' release.
-
-    ``hour_is_told`` marks the trajectories whose departure is found by the line, (n,).
-    """
-    points = trajectories.points
-    is_member, subjects, lines, shadows = halves
-
-    # Each trajectory counts as on a line of its own, so that no step of a person is left out. Of
-    # what is seen, the right line is the nearest.
-    metres_away, nearest = nearest_line(points, lines)
-    steps = people_steps(trajectories, np.arange(len(trajectories)))
-    one_row_each = np.ones(len(lines), np.int64)
-    seen = Published(
-        points, lines, labels=nearest, k=k, against="half", copies=one_row_each, steps=steps
+def _seen(trajectories: Trajectories, lines: Lines, k: int, timing: Timing | None) -> Published:
+    """Return what an adversary sees of lines, beside all trajectories, which are on none so far."""
+    return Published(
+        points=trajectories.points,
+        lines=lines.points,
+        labels=np.zeros(len(trajectories), np.int64),
+        k=k,
+        against="half",
+        times=None if timing is None else timing.seconds(trajectories),
+        line_times=lines.times,
+        cycle=np.inf if timing is None else timing.clock.period,
+        copies=np.ones(len(lines.points), np.int64),
     )
 
-    successes: dict[str, Bools] = {
-        "linkability": _is_linked(points, lines),
-        "inference": ends_told(seen),
-    }
-    if hour_is_told is not None:
-        successes["inference of the hour"] = hour_is_told
+
+def _nearest_lines(seen: Published, part: slice = slice(None)) -> tuple[Floats, Ints]:
+    """Find how far a part of each trajectory is from the nearest line, and which: both (n,).
+
+    Distances are root mean squares over all points, of metres and hours.
+    """
+    originals, lines = seen.records(part)
+    metres_away, line = cKDTree(lines).query(originals, workers=-1)
+    return metres_away / np.sqrt(seen.points.shape[1]), line.astype(np.int64)
+
+
+def measured_halves(
+    trajectories: Trajectories, halves: Halves, k: int, timing: Timing | None = None
+) -> Holdout:
+    """Attack members and the others with the lines of the members' release."""
+    is_member, subjects, lines, shadows = halves
+    seen = _seen(trajectories, lines, k, timing)
+    metres_away, nearest = _nearest_lines(seen)
+    # Each trajectory counts as on a line of its own, so that no step of a person is left out. Of
+    # what is seen, the right line is the nearest.
+    steps = people_steps(trajectories, np.arange(len(trajectories)))
+    seen = replace(seen, labels=nearest, steps=steps)
+
+    half = seen.points.shape[1] // 2
+    by_begin, by_end = (
+        _nearest_lines(seen, part)[1] for part in (slice(None, half), slice(half, None))
+    )
+    successes: dict[str, Bools] = {"linkability": by_begin == by_end, "inference": ends_told(seen)}
+    if seen.line_times is not None:
+        successes["inference of the hour"] = departures_told(seen)
     risks = {
         question: _risk_of(succeeded.astype(np.float64), is_member, subjects)
         for question, succeeded in successes.items()
     }
 
     # The next trip can only be compared where people of both halves have one, and another line.
-    if steps is not None and len(lines) > 1 and 0 < is_member[steps.here].sum() < len(steps.here):
+    has_other_lines = len(seen.lines) > 1
+    if steps is not None and has_other_lines and 0 < is_member[steps.here].mean() < 1:
         rates = next_line(seen).line_rates
         risks[NEXT] = _risk_of(rates, is_member[steps.here], subjects[steps.here])
 
@@ -218,20 +232,12 @@ def measured_halves(
         k=k,
         members=len(np.unique(subjects[is_member])),
         others=len(np.unique(subjects[~is_member])),
-        lines=len(lines),
+        lines=len(seen.lines),
         # Who is likelier a member counts as nearer.
         membership=area_under_curve(-score, is_member_by_subject, subjects[first]),
         surely=float((score[is_member_by_subject] > alarm_from).mean()),
         risks=risks,
     )
-
-
-def _is_linked(points: Floats, lines: Floats) -> Bools:
-    """Check whether both halves of each trajectory, (n, p, 2), lead to the same line."""
-    half = points.shape[1] // 2
-    parts = slice(None, half), slice(half, None)
-    by_begin, by_end = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
-    return np.asarray(by_begin == by_end)
 
 
 def _risk_of(rates: Floats, is_member: Bools, subjects: Ints) -> Risk:

@@ -133,7 +133,7 @@ def test_where_hours_are_released_the_adversary_knows_them_for_the_end_too() -> 
     assert ends_told(seen).tolist() == [True, True]
     assert ends_told(replace(seen, line_times=None)).tolist() == [False, True]  # one is guessed
     assert [found.knows for found in inferred(seen)] == [
-        "the first two thirds of a trajectory, and when it was there",
+        "the first two thirds of a trajectory and when it was there",
         "all places of a trajectory",
     ]
 

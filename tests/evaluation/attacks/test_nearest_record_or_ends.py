@@ -59,12 +59,12 @@ def test_released_hours_are_known_of_what_is_known() -> None:
     seen = Published(points, lines, np.arange(2), 2, times=times, line_times=times + 60.0)
     for attack in (nearest_record(seen), nearest_ends(seen)):
         assert attack.rates.tolist() == [1.0, 1.0]
-        assert attack.knows.endswith(", and when it was there")
+        assert attack.knows.endswith(" and when it was there")
     # Hours of lines that not all have are not known.
     some = replace(seen, line_times=times + np.array([[np.nan], [0.0]]))
     for attack in (nearest_record(some), nearest_ends(some)):
         assert attack.expected == 0.5
-        assert not attack.knows.endswith(", and when it was there")
+        assert not attack.knows.endswith(" and when it was there")
 
 
 def test_one_subject_is_always_found() -> None:

@@ -75,7 +75,7 @@ def test_it_is_known_which_point_comes_first() -> None:
     lines = np.array([street(0, 1, 2), street(2, 1, 0)])
     seen = alone(lines)
     assert two_points(seen).rates.tolist() == [1.0, 1.0]
-    assert two_points(seen).knows == "2 points of a person's trajectory, and which comes first"
+    assert two_points(seen).knows == "2 points of a person's trajectory and which comes first"
 
 
 def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_an_account_holds_nothing_of_single_trajectories() -> None:
     assert found.account == {
         "name": "2 known points",
         "question": "singling out",
-        "knows": "2 points of a person's trajectory, and which comes first",
+        "knows": "2 points of a person's trajectory and which comes first",
         "against": "release",
         "k": 2,
         "targets": 3,
@@ -185,7 +185,7 @@ def test_the_clock_goes_round(cycle: float) -> None:
 def test_what_is_known_is_said() -> None:
     found = two_points(replace(one_way(0.0), unit="trip"), with_hours=True)
     assert found.name == "2 known points and their hours"
-    assert found.knows == "2 points of a person's trip, and when it was there"
+    assert found.knows == "2 points of a person's trip and when it was there"
 
 
 @given(timed_cities())

@@ -36,7 +36,7 @@ def inferred(published: Published) -> list[Inferred]:
     end = f"the end of a {unit} (to {metres(NEAR_END)})"
     knows = f"the first two thirds of a {unit}"
     if published.shows_hours:
-        knows += ", and when it was there"
+        knows += " and when it was there"
     inferences = [Inferred(end, knows, float(by_line.mean()), float(by_guess.mean()))]
 
     if published.line_times is not None:

@@ -34,7 +34,7 @@ def _pick_row(name: str, knows: str, published: Published, candidates: LineLists
     """Attack every original by a random row of its candidate lines."""
     n = len(published.points)
     if published.shows_hours:
-        knows += ", and when it was there"
+        knows += " and when it was there"
 
     # Pairs of an original and a candidate line. All originals are targets, so both numbers are one.
     original = np.repeat(np.arange(n), [len(lines) for lines in candidates])

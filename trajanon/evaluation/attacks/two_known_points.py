@@ -63,7 +63,7 @@ def two_points(published: Published, *, with_hours: bool = False) -> Attack:
     rates, line_rates, worst = np.concatenate(parts).T
 
     name = "2 known points"
-    knows = f"2 points of a person's {published.unit}, and "
+    knows = f"2 points of a person's {published.unit} and "
     if with_hours:
         name = f"{name} and their hours"
         knows += "when it was there"

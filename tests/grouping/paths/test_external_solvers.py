@@ -303,7 +303,7 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: P
         env={
             "PATH": str(tmp_path),
             "TMPDIR": str(temporary),
-            "PYTHONPATH": str(Path(__file__).parents[1] / "helpers"),
+            "PYTHONPATH": str(Path(__file__).parents[2] / "helpers"),
         },
         capture_output=True,
         text=True,

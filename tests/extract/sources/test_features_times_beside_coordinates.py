@@ -10,7 +10,6 @@ import pytest
 import shapely
 
 from trajanon.extract import traces
-from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.trace import Trace
 
 START = 1_683_964_800.0
@@ -70,18 +69,6 @@ def test_a_fourth_number_that_is_no_time_is_none(tmp_path: Path) -> None:
     (found,) = written(tmp_path, several(line(1e-7)))
     assert len(found) == 30
     assert np.isnan(found.time).all()
-
-
-def test_times_are_most_of_the_numbers_or_none() -> None:
-    nan = np.nan
-    for values, seconds in (
-        ([START, 5.0, START + 1], [START, nan, START + 1]),
-        ([START * 1e3, nan], [START, nan]),
-        ([5.0, 6.0, START], None),
-        ([nan, nan], None),
-    ):
-        found = times_in(np.array(values))
-        assert (found if found is None else found.tolist()) == pytest.approx(seconds, nan_ok=True)
 
 
 MEASURED = {"M": "Measured LineString", "ZM": "Measured 3D LineString"}

@@ -44,7 +44,8 @@ def fingerprints() -> str:
 
 def in_a_process(threads: int, times: int) -> list[str]:
     """Fingerprints found so many times, in one process of so many threads."""
-    code = f"import test_seed\nfor _ in range({times}): print(test_seed.fingerprints())"
+    name = Path(__file__).stem
+    code = f"import {name}\nfor _ in range({times}): print({name}.fingerprints())"
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
     here = Path(__file__).parent
     folders = [

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-import osmium
 import pytest
 from osm_xml import OsmFile
 
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file_boundaries import boundary
 
@@ -123,37 +122,3 @@ def test_a_boundary_has_holes_and_parts(tmp_path: Path) -> None:
     lat, lon = np.array([40.05, 40.15, 40.7, 41.05]), np.full(4, 2.15)
     lon[3] = 2.05
     assert found.contains(lat, lon).tolist() == [True, False, False, True]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.osm.pbf", b""),
-        ("a.osm.pbf", b"hello world" * 100),
-        ("a.osm", b"<osm version='0.6'><relation id='1'>"),
-        ("a.osm.gz", b"\x1f\x8bzzz"),
-        ("a", b"hello"),
-    ],
-)
-def test_what_is_no_osm_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(FileProblem, match=r"^cannot read .* as OpenStreetMap data"):
-        boundary(path, "Nova")
-
-
-def test_text_that_is_no_utf_8_is_refused(land: Path) -> None:
-    path = land.with_name("broken.osm.pbf")
-    with osmium.SimpleWriter(osmium.io.File(path, "pbf,pbf_compression=none")) as writer:
-        for thing in osmium.FileProcessor(land):
-            writer.add(thing)
-    path.write_bytes(path.read_bytes().replace(b"Nova", b"N\xffva"))
-    with pytest.raises(FileProblem, match=r"^cannot read .*broken.osm.pbf as OpenStreetMap data"):
-        boundary(path, "Nova")
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(FileProblem, match=r"cannot read .*none.*: No such file"):
-        boundary(tmp_path / "none.osm.pbf", "Nova")
-    with pytest.raises(FileProblem, match=r"cannot read .*: Is a directory"):
-        boundary(tmp_path, "Nova")
