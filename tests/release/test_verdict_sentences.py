@@ -11,7 +11,20 @@ from hypothesis import strategies as st
 from trajanon.common.command_lines import Options, command_line
 from trajanon.evaluation import evidence
 from trajanon.release import verdict as verdicts_judged
-from trajanon.release.verdict_sentences import LABELS, WORDS, Remedy
+from trajanon.release.verdict_sentences import (
+    LABELS,
+    WORDS,
+    Entered,
+    Finding,
+    Numbers,
+    Remedy,
+    Share,
+    account_of,
+    clause_of,
+    headline_of,
+    label_of,
+    sentence_of,
+)
 
 OPTIONS = st.dictionaries(
     st.sampled_from(["k", "times", "out", "ledger", "one_line_each", "days"]),
@@ -51,3 +64,41 @@ def test_each_kind_of_finding_and_remedy_has_its_words() -> None:
     assert {*of_findings} <= {*WORDS}
     assert len(of_remedies) > 8
     assert {*of_remedies} == {*LABELS}
+
+
+def test_a_sentence_has_its_numbers_with_their_nouns() -> None:
+    numbers: Numbers = {"trajectories": 1_234, "groups": 1, "k": 3, "units": "trips"}
+    finding = Finding("groups_below_k_trajectories", numbers)
+    assert clause_of(finding) == "1,234 of 1 group hold fewer than 3 trips"
+    one = Finding("file_problem", {"problem": "a row is odd"})
+    assert sentence_of(one) == "A row is odd."
+
+
+def test_shares_are_of_their_cases() -> None:
+    """So that nothing follows of a single person."""
+    for cases, share in ((8, "50 % to 75 %"), (1_000_000, "62 %")):
+        finding = Finding("drives_betrayed", {"share": Share(0.618, cases), "k": 4})
+        assert f"for {share} of the drives" in clause_of(finding)
+        assert account_of(finding)["numbers"] == {"share": 0.618, "k": 4}
+
+
+def test_a_condition_stands_once_in_the_headline() -> None:
+    too_few = Finding("groups_below_k_people", {"people": 1, "groups": 2, "k": 3})
+    assert headline_of([], may_be_published=True) == "Ready to publish."
+    assert headline_of([too_few], may_be_published=False) == "Do not publish."
+    drives = Finding("drives_not_checked", {"k": 5})
+    once = headline_of([drives], may_be_published=True)
+    assert once.startswith("Ready to publish, if ")
+    assert headline_of([drives, drives], may_be_published=True) == once
+
+
+def test_a_release_in_a_ledger_is_forgotten_once_extraction_succeeded() -> None:
+    runs: dict[str, Options] = {"extract": {"paths": ["a.csv"]}, "anonymize": {"k": 4}}
+    remedy = Remedy("one_window_each", {"per_recording": 1}, runs, Entered("my ledger", 7))
+    assert remedy.command_line == (
+        "trajanon extract --per-recording 1 a.csv && trajanon ledger forget 'my ledger' 7 "
+        "&& trajanon anonymize -k 4"
+    )
+    finding = Finding("drives_not_checked", {"k": 5}, remedy)
+    assert label_of(finding).endswith(", but only if nobody has release 7 yet")
+    assert label_of(Finding("drives_not_checked", {"k": 5})) == ""

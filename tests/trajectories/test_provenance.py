@@ -53,8 +53,9 @@ def test_counts_of_identities_are_added_and_their_nameless_subject_is_the_new_on
     found = Identities(None, None, Nameless(3, 1), Merged(), 9)
     added = with_identities(account, found)
     assert added[NAMELESS_SUBJECT] == 9
-    assert added["counts"][NAMELESS] == 5
-    assert added["counts"]["note"] == "by hand"
+    counts: Any = added["counts"]
+    assert counts[NAMELESS] == 5
+    assert counts["note"] == "by hand"
     assert added["box"] == [1, 2]
 
     # Of nobody, no number of an earlier subject stays.
