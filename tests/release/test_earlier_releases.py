@@ -1,4 +1,4 @@
-"""What the holder of the data can count: subjects, and two releases of them."""
+"""Two releases of the same trajectories: what they show together."""
 
 import json
 from dataclasses import replace
@@ -14,13 +14,11 @@ from reports import UNMOVED
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput
 from trajanon.common.search_and_release_options import MethodName, TimesName
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.files.release_formats import write_release
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
-from trajanon.files.trajectory_files import write_trajectories
-from trajanon.release.originals import lines_of_released, matched, matching_report
+from trajanon.release.originals import matched
 from trajanon.release.report import digest_of
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
@@ -33,74 +31,6 @@ def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
     release = trajanon.anonymize(trajectories, K, method=method, refine="none")
     release.write(folder / "r.parquet")
     return trajectories
-
-
-def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
-    path = tmp_path / "r.parquet"
-    trajectories = held(tmp_path)
-    before = trajanon.check(path, K, trajectories=trajectories)
-    assert (before.holds, before.answered) == (True, "people")
-    # The members of the first group are one person's, as the holder learns later.
-    report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
-    assert trajectories.subject is not None
-    first = np.flatnonzero(np.array(report["labels"]) == 0)
-    for people in (1, 3):
-        whose = trajectories.subject.copy()
-        whose[first] = np.arange(len(first)) % people
-        learned = Trajectories(trajectories.points, subject=whose)
-        found = trajanon.check(path, K, trajectories=learned).problems
-        assert found == [
-            "4 records stand behind each line, but not 4 people: 1 of "
-            f"{report['groups']} groups hold fewer than 4 different people"
-        ]
-    alone = trajanon.check(path, K)
-    assert (alone.holds, alone.answered) == (True, "rows")
-
-
-def test_where_nobody_is_named_recordings_are_counted_and_not_people(tmp_path: Path) -> None:
-    """Of lines of another program, with a column of recordings: check says what the report says."""
-    whole = tmp_path / "trips.parquet"
-    trajectories = held(tmp_path)
-    write_trajectories(whole, replace(trajectories, subject=None, trace=trajectories.subject))
-    unnamed = trajanon.read_trajectories(whole)
-    release = trajanon.anonymize(unnamed, K)
-    assert not checked(release.report).knows_people
-    assert trajanon.check(release, K, trajectories=unnamed).answered == "recordings"
-
-
-def test_a_report_with_other_rows_of_a_line_is_of_another_release(tmp_path: Path) -> None:
-    """Also where a release has as many rows in all, and the same lines."""
-    path = tmp_path / "r.parquet"
-    held(tmp_path)
-    assert matching_report(path) is not None
-    release = trajanon.read_release(path)
-    line = line_keys(release.points)
-    counts = np.unique(line, return_counts=True)[1]
-    # The last row of the line with most rows is a further one of the line with fewest.
-    rows = np.arange(len(line))
-    most, fewest = (np.unique(line)[place] for place in (counts.argmax(), counts.argmin()))
-    rows[np.flatnonzero(line == most)[-1]] = np.flatnonzero(line == fewest)[0]
-    write_release(path, release.take(np.sort(rows)))
-    with pytest.raises(BadInput, match="is the report of another release"):
-        matching_report(path)
-
-
-def test_an_earlier_release_without_a_name_is_not_passed_over(tmp_path: Path) -> None:
-    trajectories = held(tmp_path)
-    with pytest.raises((BadInput, FileProblem)):
-        trajanon.check(tmp_path / "r.parquet", K, trajectories=trajectories, against="")
-    path: Any = tmp_path / "r.parquet"
-    with pytest.raises(BadInput, match="must be what read_trajectories returns, not PosixPath"):
-        trajanon.check(path, K, trajectories=path)
-
-
-def test_a_line_that_stands_in_two_parts_is_of_another_release(tmp_path: Path) -> None:
-    report = checked(trajanon.anonymize(held(tmp_path), K).report)
-    key_of_row = np.array(report.line_keys)[report.labels][report.own_rows]
-    keys, copies = np.unique(key_of_row, return_counts=True)
-    assert len(lines_of_released(report, keys, copies)) == report.n
-    with pytest.raises(BadInput, match="do not belong together"):
-        lines_of_released(report, np.append(keys, keys), np.append(copies, 0 * copies))
 
 
 def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
@@ -134,50 +64,6 @@ def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
     again = now / "r.parquet"
     same = trajanon.check(again, K, trajectories=trajectories, against=again)
     assert same.holds
-
-
-def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
-    path, report = tmp_path / "r.parquet", tmp_path / "r.report.json"
-    trajectories = held(tmp_path)
-    said = json.loads(report.read_text(encoding="utf-8"))
-    for other, says in (
-        (trajectories.take(np.arange(29)), "do not belong together"),
-        (trajectories.take(np.arange(30)[::-1]), "do not belong together"),
-        (Trajectories(trajectories.points), "name no subjects"),
-    ):
-        with pytest.raises(BadInput, match=says):
-            trajanon.check(path, K, trajectories=other)
-    for labels, says in (
-        (None, "Expected array, got null - at .*labels"),
-        (["a"] * 30, "Expected int, got str - at .*labels"),
-        ([0.5] * 30, "Expected int, got float"),
-        ([7] * 30, "do not match its groups"),
-        ([0] * 29, "do not match its groups"),
-        ([0] * 30, "do not belong together"),
-        ([0] * 29 + [10**18], "do not match its groups"),
-        ([0] * 29 + [10**30], "out of range|Expected"),
-    ):
-        report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")
-        with pytest.raises((BadInput, FileProblem), match=says):
-            trajanon.check(path, K, trajectories=trajectories)
-    for left_out in ({"rows": [-1]}, {"rows": [31]}, {"rows": [7, 7]}):
-        odd = json.dumps(said | {"suppressed": left_out})
-        report.write_text(odd, encoding="utf-8")
-        with pytest.raises(BadInput, match="do not belong together"):
-            trajanon.check(path, K, trajectories=trajectories)
-    for text in ("[]", "{"):
-        report.write_text(text, encoding="utf-8")
-        with pytest.raises(FileProblem, match=r"r\.report\.json"):
-            trajanon.check(path, K, trajectories=trajectories)
-    report.unlink()
-    with pytest.raises(FileProblem, match="the report with the groups of"):
-        trajanon.check(path, K, trajectories=trajectories)
-
-
-def test_earlier_releases_are_compared_beside_their_originals(tmp_path: Path) -> None:
-    held(tmp_path)
-    with pytest.raises(BadInput, match="`against` needs `trajectories`"):
-        trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "r.parquet")
 
 
 @pytest.mark.usefixtures("plain_means")

@@ -1,45 +1,28 @@
-import json
 from collections import Counter
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
-import pyproj
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from madrid_walks import walks_in_madrid
 from planted import UNTIMED
 
 import trajanon
 from trajanon.common.arrays import Floats, renumbered
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput
 from trajanon.common.search_and_release_options import MethodName, RefinementName, RowsName
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
-from trajanon.release.report_files import checked, json_ready, read_report, report_path
+from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
+
 seeds = st.integers(0, 10**6)
+
 every_format = pytest.mark.parametrize("suffix", UNTIMED)
-
-
-def trajectories(
-    n: int = 40, m: int = 5, *, people: int | None = 12, seed: int = 0
-) -> Trajectories:
-    """Walks in Madrid; their subjects and traces have numbers found nowhere else."""
-    rng = np.random.default_rng(seed)
-    points = np.cumsum(rng.normal(0, 0.001, (n, m, 2)), axis=1)
-    points += 40.4, -3.7
-    if people is None:
-        return Trajectories(points)
-    subject = 987_000_000 + np.arange(n) % people
-    return Trajectories(
-        points,
-        subject=subject,
-        trace=876_000_000 + np.arange(n),
-        provenance={"attribution": OSM_ATTRIBUTION, "source": "alice/her.gpx"},
-    )
 
 
 def lines(release: ReleasedTrajectories) -> Counter[bytes]:
@@ -106,7 +89,7 @@ def pairs(points: Floats) -> set[tuple[float, ...]]:
 
 
 def test_no_original_place_and_no_subject_is_in_a_release() -> None:
-    original = trajectories()
+    original = walks_in_madrid()
     released = trajanon.anonymize(original, 4).trajectories
     assert not pairs(original.points) & pairs(released.points)
     assert released.subject is None
@@ -116,7 +99,7 @@ def test_no_original_place_and_no_subject_is_in_a_release() -> None:
 
 @every_format
 def test_nothing_of_the_source_is_in_the_bytes_of_a_release(tmp_path: Path, suffix: str) -> None:
-    original = trajectories()
+    original = walks_in_madrid()
     path = tmp_path / f"release{suffix}"
     trajanon.anonymize(original, 4).write(path)
     raw = path.read_bytes()
@@ -135,7 +118,7 @@ def test_nothing_of_the_source_is_in_the_bytes_of_a_release(tmp_path: Path, suff
 
 @pytest.mark.usefixtures("new_keys")
 def test_groups_and_lines_follow_from_the_key_and_the_seed() -> None:
-    original = trajectories(60)
+    original = walks_in_madrid(60)
     one, two = (trajanon.anonymize(original, 3, seed=7) for _ in range(2))
     assert one.report["labels"] != two.report["labels"]
     assert one.report["key_fingerprint"] != two.report["key_fingerprint"]
@@ -148,25 +131,13 @@ def test_groups_and_lines_follow_from_the_key_and_the_seed() -> None:
     assert other.report["labels"] != one.report["labels"]
 
 
-@pytest.mark.parametrize("key", [b"", bytes(15), bytes(65), "0123456789abcdef"])
-def test_a_key_of_another_length_is_refused(key: bytes) -> None:
-    with pytest.raises(BadInput, match="`key` must have 16 to 64 bytes"):
-        trajanon.anonymize(trajectories(), 4, key=key)
-
-
 def test_a_line_has_two_points() -> None:
     with pytest.raises(BadInput, match="two points or more, and these trajectories have 1"):
         trajanon.anonymize(Trajectories(np.zeros((4, 1, 2))), 2)
 
 
-@pytest.mark.parametrize("points", [0, 1])
-def test_trajectories_have_two_points(points: int) -> None:
-    with pytest.raises(BadInput, match=f"two points or more, and these trajectories have {points}"):
-        Trajectories(np.zeros((4, points, 2)))
-
-
 def test_the_input_is_not_changed() -> None:
-    original = trajectories()
+    original = walks_in_madrid()
     before = original.points.copy()
     original.points.flags.writeable = False
     trajanon.anonymize(original, 4)
@@ -174,80 +145,6 @@ def test_the_input_is_not_changed() -> None:
 
 
 # The report
-
-
-def test_the_report_has_what_was_promised() -> None:
-    report = trajanon.anonymize(trajectories(), 4).report
-    assert next(iter(report)) == "notice"
-    assert set(report) >= {
-        *("n", "k", "counted", "groups", "sizes", "stages", "displacement"),
-        *("versions", "attribution", "information_loss", "labels", "stopped"),
-    }
-    assert (report["n"], report["k"], report["counted"]) == (40, 4, "subjects")
-    assert report["groups"] == len(report["sizes"])
-    assert sum(report["sizes"]) == 40
-    assert np.bincount(report["labels"]).tolist() == report["sizes"]
-    assert min(report["subjects_per_group"]) >= 4
-    path, *others = report["stages"]
-    assert path.pop("chosen") == {"heuristic": "or-opt"}
-    assert {frozenset(stage) for stage in [path, *others]} == {
-        frozenset({"name", "information_loss", "seconds"})
-    }
-    assert [stage["name"] for stage in report["stages"]] == [
-        *("path", "MHM", "descent", "annealing")
-    ]
-    assert report["stopped"] is False
-    assert report["alignment_skipped"] is False
-    # The line as written loses a little more than the mean.
-    assert report["stages"][-1]["information_loss"] < report["information_loss"]
-    assert len(bytes.fromhex(report["key_fingerprint"])) == 8
-    assert float(f"{report['width']:.2g}") == report["width"] >= 10.0
-    assert set(report["displacement"]) == {"mean", "median", "p95", "max"}
-    assert set(report["versions"]) == {"trajanon", "numpy", "numba", "python"}
-    assert report["attribution"] == OSM_ATTRIBUTION
-
-
-def test_the_report_names_neither_source_nor_subjects() -> None:
-    text = json.dumps(trajanon.anonymize(trajectories(), 4).report)
-    assert "alice" not in text
-    assert "987000" not in text
-
-
-@pytest.mark.usefixtures("plain_means")
-def test_the_displacement_is_that_on_the_ellipsoid() -> None:
-    original = trajectories()
-    report = trajanon.anonymize(original, 4).report
-    labels = np.array(report["labels"])
-    means = np.array([original.points[labels == g].mean(axis=0) for g in labels])
-    here, there = original.points.reshape(-1, 2), np.round(means, 7).reshape(-1, 2)
-    ellipsoid = pyproj.Geod(ellps="WGS84")
-    moved = ellipsoid.inv(here[:, 1], here[:, 0], there[:, 1], there[:, 0])[2]
-    expected = {
-        "mean": np.mean(moved),
-        "median": np.median(moved),
-        "p95": np.percentile(moved, 95),
-        "max": np.max(moved),
-    }
-    assert report["displacement"] == pytest.approx(expected, rel=1e-5)
-
-
-def test_the_first_line_of_the_report_says_it_is_not_for_publication(tmp_path: Path) -> None:
-    release = trajanon.anonymize(trajectories(), 4)
-    release.write(tmp_path / "out.csv")
-    path = tmp_path / "out.report.json"
-    assert report_path(tmp_path / "out.csv") == path
-    first = path.read_text(encoding="utf-8").splitlines()[0]
-    assert "For the holder of the data, not for publication" in first
-    assert json_ready(read_report(tmp_path / "out.csv")) == release.report
-    assert json.loads(path.read_text(encoding="utf-8")) == release.report
-
-
-def test_without_subjects_the_report_says_that_nothing_is_known() -> None:
-    report = trajanon.anonymize(trajectories(people=None), 4).report
-    assert report["counted"] == "records"
-    assert report["subjects_per_group"] is None
-    assert report["attribution"] is None
-    assert "nothing is known of their subjects" in report["notice"]
 
 
 def longitudes(*degrees: float) -> Trajectories:
@@ -280,35 +177,3 @@ def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:
     points[2, 1, 1] = -179.9
     with pytest.raises(BadInput, match=r"^1 group spans .*`area`"):
         trajanon.anonymize(Trajectories(points), 2)
-
-
-# Writing
-
-
-def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -> None:
-    release = trajanon.anonymize(trajectories(), 4)
-    (tmp_path / "out.report.json").mkdir()
-    with pytest.raises(FileProblem, match=r"out\.report\.json"):
-        release.write(tmp_path / "out.csv")
-    assert [path.name for path in tmp_path.iterdir()] == ["out.report.json"]
-
-
-@pytest.mark.parametrize(
-    ("counts", "says"),
-    [
-        (7, None),
-        (None, None),
-        ({"recordings of unknown subjects": "many", "recordings read": []}, None),
-        ({"recordings of unknown subjects": 3}, "3 recordings have no name"),
-        ({"recordings of unknown subjects": 3, "recordings read": 9}, "3 recordings have no name"),
-    ],
-)
-def test_counts_of_another_program_are_read_only_if_understood(
-    counts: object, says: str | None
-) -> None:
-    whole = trajectories()
-    some = Trajectories(whole.points, whole.subject, provenance={"counts": counts})
-    notice = trajanon.anonymize(some, 3, refine="none").report["notice"]
-    assert notice.startswith("For the holder of the data, not for publication.")
-    assert ("have no name" in notice) == (says is not None)
-    assert says is None or says in notice

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from madrid_walks import walks_in_madrid
 from plain import PUBLISHED
 
 import trajanon
@@ -107,3 +108,11 @@ def test_what_cannot_be_written_is_said(
 ) -> None:
     with pytest.raises(BadInput, match=message):
         release.write(place, **options)
+
+
+def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    release = trajanon.anonymize(walks_in_madrid(), 4)
+    (tmp_path / "out.report.json").mkdir()
+    with pytest.raises(FileProblem, match=r"out\.report\.json"):
+        release.write(tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.report.json"]

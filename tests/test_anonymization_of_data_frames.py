@@ -165,20 +165,6 @@ def test_what_cannot_be_a_release_is_refused(frame: Any, asked: dict[str, Any], 
         trajanon.anonymize(frame, k=2, **asked)
 
 
-def test_trajectories_become_frames_and_come_back() -> None:
-    lon, lat = np.meshgrid(np.linspace(2.0, 2.02, 30), NORTH)
-    people, times = np.array([7, 8, 7, 8]), 60.0 * np.arange(120.0).reshape(4, 30)
-    given = trajanon.Trajectories(np.stack([lat, lon], axis=-1), people, times=times)
-    rows = given.to_dataframe()
-    assert list(rows) == ["trajectory", "subject", "lat", "lon", "time"]
-    assert len(rows) == 120
-    assert rows.loc[30].tolist() == [1, 8, 40.02, 2.0, 1800.0]
-    for frame in (rows, given.to_geodataframe()):
-        release = trajanon.anonymize(frame, k=2)
-        assert release.report["subjects_per_group"] == [2, 2]
-        assert starts(release) == [40.01, 40.01, 41.01, 41.01]
-
-
 def test_a_release_that_was_read_becomes_frames(tmp_path: Path) -> None:
     release = trajanon.anonymize(fixes(), k=2, subject="who")
     release.write(tmp_path / "x.parquet")

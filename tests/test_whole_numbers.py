@@ -14,6 +14,7 @@ from trajanon.common.search_and_release_options import ReleaseSettings
 from trajanon.extract import Rules
 
 POINTS = np.random.default_rng(0).uniform((40, -4), (40.1, -3.9), (30, 3, 2))
+
 SEARCH: Any = {"method": "mdav", "refine": "none"}
 
 
@@ -63,17 +64,6 @@ def test_small_types_count_as_far_as_large_ones_and_compile_nothing(kind: Any) -
     np.testing.assert_array_equal(partition.labels, expected.labels)
     assert signatures() == before
     assert len(before) > 3
-
-
-def test_trajectories_of_small_types_become_floats() -> None:
-    points: Any = POINTS.astype(np.float32)
-    times: Any = np.arange(90, dtype=np.uint8).reshape(30, 3)
-    made = trajanon.Trajectories(points, subject=np.arange(30, dtype=np.uint8), times=times)
-    assert made.points.dtype == np.float64
-    assert made.times is not None
-    assert made.times.dtype == np.float64
-    with pytest.raises(trajanon.BadInput, match="points must be numbers"):
-        trajanon.Trajectories(np.full((2, 2, 2), "x"))
 
 
 @pytest.mark.parametrize("k", [4.0, True, "4", None, np.float64(4), np.array([4]), np.True_])
