@@ -39,14 +39,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     if counted is not None:
         check_kept(labels, counted, k, "the search")
 
-    figures = Figures(
-        loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups)},
-        mended=groups.mended,
-        widths=groups.widths,
-        stages=groups.partition.stages,
-        stopped=groups.partition.stopped,
-    )
+    figures = _figures_of(groups)
     if not plan.release.as_published:
         refuse_far(figures, k, origin.unit)
 
@@ -92,6 +85,18 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         lines=LinesWithCopies(lines[order], ordered_times, copies[order]),
         words=released_words(plan, report.attribution, counts_people=report.knows_people),
         report=report,
+    )
+
+
+def _figures_of(groups: TrajectoryGroups) -> Figures:
+    """Measure groups that are in memory, all of them."""
+    return Figures(
+        loss=groups.information_loss,
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
+        mended=groups.mended,
+        widths=groups.widths,
+        stages=groups.partition.stages,
+        stopped=groups.partition.stopped,
     )
 
 
