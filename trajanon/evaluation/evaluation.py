@@ -195,6 +195,8 @@ def measured(
     # Ranked once, for the attack on the next trip and for people who are followed.
     after_known = None if seen.steps is None else next_lines(seen)
     originals, all_seen, drives = counted
+    days = departure_days(originals)
+    no_names = not report.source.names_people
     nameless = originals.origin.source.unnamed
     subjects = all_seen.subjects
     return Evaluation(
@@ -221,13 +223,7 @@ def measured(
         rebuilt_times=rebuilt_times,
         habits=habits,
         chained=drives_left(all_seen.labels, drives, subjects, report.k, all_seen.nameless),
-        followed=people_followed(
-            all_seen,
-            departure_days(originals),
-            seen,
-            after_known,
-            nobody_is_named=not report.source.names_people,
-        ),
+        followed=people_followed(all_seen, days, seen, after_known, nobody_is_named=no_names),
         inferred=inferred(seen),
         report=report,
     )
