@@ -1,14 +1,11 @@
-"""What the two maps show, and what the public one must not."""
+"""What the two maps draw and count, and how lines are written: as steps and bends."""
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from browsing import LABELS, about, held, layer, means, places, report, trajectories
+from browsing import LABELS, about, compared, held, layer, means, places, report, trajectories
 from commands import Run, mode
 from geopandas import GeoDataFrame
 from hypothesis import given
@@ -17,38 +14,13 @@ from hypothesis import strategies as st
 from trajanon.common.arrays import renumbered
 from trajanon.common.errors import BadInput
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
-from trajanon.maps import compare, html, public, save
+from trajanon.maps import compare, html, public
 from trajanon.maps.colours_and_tiles import PALETTE
+from trajanon.maps.drawing import bends, steps
 from trajanon.street_counts.cell_counts import cell_counts
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
-
-NOTICE = "For the holder of the data, not for publication."
-
-
-def release() -> ReleasedTrajectories:
-    shuffled = np.random.default_rng(1).permutation(LABELS)
-    lines = means(trajectories().points, LABELS)[shuffled]
-    return ReleasedTrajectories(lines, provenance={"attribution": OSM_ATTRIBUTION})
-
-
-def compared(**changes: Any) -> str:
-    return html(compare(trajectories(), release(), report() | changes))
-
-
-def test_the_first_line_of_a_saved_map_says_whom_it_is_for(tmp_path: Path) -> None:
-    drawn = compare(trajectories(), release(), report())
-    drawn.save(tmp_path / "folium.html")
-    save(drawn, tmp_path / "ours.html")
-    assert mode(tmp_path / "ours.html") == 0o600
-    for page in tmp_path.iterdir():
-        text = page.read_text(encoding="utf-8")
-        assert text.startswith(f"<!-- {NOTICE} -->\n<!DOCTYPE html>")
-    assert held(html(drawn))["page"]["notice"] == NOTICE
-    save(public(release()), tmp_path / "public.html")
-    (tmp_path / "new.html").touch()
-    assert mode(tmp_path / "public.html") == mode(tmp_path / "new.html")
 
 
 def test_every_original_and_one_line_a_group_are_drawn_in_millionths_of_a_degree() -> None:
@@ -118,68 +90,6 @@ def test_lines_outside_their_originals_and_hooks_are_counted() -> None:
     assert ["Originals moved by more than their length", f"{hooks}"] in said["facts"]
 
 
-@given(st.integers(0, 1_000), st.integers(1, 60))
-def test_a_line_has_another_colour_than_the_nearest(seed: int, n: int) -> None:
-    lines = np.random.default_rng(seed).normal(0.0, 1.0, (n, 30, 2))
-    page = public(ReleasedTrajectories(np.repeat(lines, 2, axis=0).round(5)), tiles=None)
-    drawn = about(html(page))["groups"]
-    records = np.unique(lines.round(5).reshape(n, -1), axis=0).reshape(n, 30, 2)
-    seen = records[:, [0, 15, 29]].reshape(n, -1)
-    apart = np.linalg.norm(seen[:, None] - seen[None], axis=2) + np.diag(np.full(n, np.inf))
-    nearest = apart.argmin(axis=1)
-    for line in np.flatnonzero(nearest[nearest] == np.arange(n)) if n > 1 else []:
-        assert drawn["colour"][line] != drawn["colour"][nearest[line]]
-    assert set(drawn["colour"]) <= {*range(len(PALETTE))}
-
-
-@pytest.mark.parametrize("key", ["notice", "attribution"])
-def test_text_from_data_cannot_become_markup_or_template(key: str) -> None:
-    evil = "</script><script>alert(1)</script> --> {{ 7 * 7 }} {% if %}\nNobody else."
-    page = compared(**{key: evil})
-    assert "<script>alert" not in page
-    assert held(page)["page"][key] == evil
-    first, second, *_ = page.splitlines()
-    assert first.count("-->") == 1
-    assert second == "<!DOCTYPE html>"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"labels": [*LABELS[1:].tolist(), 0]},
-        {"labels": LABELS[1:].tolist()},
-        {"labels": (LABELS + 1).tolist()},
-        {"labels": (LABELS - 1).tolist()},
-        {"n": 12},
-    ],
-)
-def test_a_report_of_other_data_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match=r"do not belong together|do not match its groups"):
-        compared(**changes)
-
-
-def test_a_release_of_other_data_is_refused() -> None:
-    moved, shorter = release().points + 1e-6, release().points[:, 1:]
-    one_too_many = release().points.copy()
-    one_too_many[np.flatnonzero((moved != moved[0]).any(axis=(1, 2)))[0]] = one_too_many[0]
-    for points in (moved, shorter, one_too_many):
-        with pytest.raises(BadInput, match="do not belong together"):
-            compare(trajectories(), ReleasedTrajectories(points), report())
-
-
-def test_what_cannot_be_drawn_is_refused() -> None:
-    original, empty, short = trajectories(), ReleasedTrajectories(np.empty((0, 30, 2))), report()
-    with pytest.raises(BadInput, match="Expected int >= 1"):
-        compare(Trajectories(empty.points), empty, report() | {"n": 0, "labels": []})
-    with pytest.raises(BadInput, match="no released trajectories"):
-        public(empty)
-    with pytest.raises(BadInput, match="'sideways' is not known; choose from overlay"):
-        compare(original, release(), report(), view="sideways")
-    del short["labels"]
-    with pytest.raises(BadInput, match="required field labels"):
-        compare(original, release(), short)
-
-
 def test_one_group_or_two_of_the_same_mean_are_one_line() -> None:
     points = trajectories().points[:4]
     mean = ReleasedTrajectories(np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0))
@@ -189,42 +99,6 @@ def test_one_group_or_two_of_the_same_mean_are_one_line() -> None:
     same = ReleasedTrajectories(np.repeat(points[:1], 6, axis=0))
     page = html(compare(Trajectories(same.points), same, report([0, 1, 0, 1, 0, 1], same.points)))
     assert len(layer(page, "released")) == 1
-
-
-def test_the_public_map_holds_nothing_but_the_release() -> None:
-    page = html(public(release()))
-    assert page.startswith("<!DOCTYPE html>")
-    assert '<html lang="en">' in page
-    said = about(page)
-    assert said["facts"] == [["Lines", "3"], ["Rows", "11"], ["Fewest rows of a line", "3"]]
-    assert said["reading"].startswith("Each line is an average, and stands for 3 or more rows")
-    assert set(said["layers"]) == {"released"}
-    assert set(said["groups"]) == {"number", "size", "weight", "colour"}
-    assert sorted(said["groups"]["size"]) == [3, 4, 4]
-    secret = {tuple(place) for place in np.rint(trajectories().points.reshape(-1, 2) * 1e6)}
-    lines = [places(steps) for steps in layer(page, "released")]
-    shown = {tuple(map(float, place)) for line in lines for place in line}
-    assert (len(lines), len(shown)) == (3, 3 * 30)
-    assert not shown & secret
-    told = json.dumps(held(page)).lower()
-    for word in ("original", "holder", "displacement", "information loss", "members"):
-        assert word not in told
-
-
-def test_without_tiles_the_page_forbids_every_request() -> None:
-    with_tiles = html(public(release()))
-    assert "tile.openstreetmap.org" in with_tiles
-    assert "Content-Security-Policy" not in with_tiles
-    assert not re.search(r"<(script|link)[^>]* (src|href)=", with_tiles)
-    assert "sourceMappingURL" not in with_tiles
-    for drawn in (
-        public(release(), tiles=None),
-        compare(trajectories(), release(), report(), tiles=None),
-    ):
-        page = html(drawn)
-        assert "tile.openstreetmap.org" not in page
-        assert "default-src 'none'" in page
-        assert page.index("Content-Security-Policy") < page.index("<style")
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(1, 100))
@@ -310,3 +184,31 @@ def test_a_table_of_cells_without_places_on_earth_is_refused(run: Run, tmp_path:
     pd.DataFrame(counted()).assign(geometry="a polygon").to_parquet(tmp_path / "cells.parquet")
     refused = run("map", "cells.parquet", "--view", "public", "--offline").sentence
     assert "cells.parquet is not GeoParquet" in refused
+
+
+# Lines as steps and bends
+
+lines = st.lists(
+    st.lists(st.tuples(st.floats(-80, 80), st.floats(-179, 179)), min_size=2, max_size=6),
+    max_size=4,
+)
+
+
+@given(lines)
+def test_steps_lead_from_each_point_to_the_next(lines: list[list[tuple[float, float]]]) -> None:
+    for line in lines:
+        (flat,) = steps(np.array([line]))
+        for found, place in zip(places(flat), line, strict=True):
+            assert found == [round(degrees / 1e-6) for degrees in place]
+
+
+@given(lines)
+def test_bends_begin_and_end_where_lines_do(lines: list[list[tuple[float, float]]]) -> None:
+    found = bends(np.array(line) for line in lines)
+    assert len(found) == len(lines)
+    for flat, line in zip(found, lines, strict=True):
+        whole = places(steps(np.array([line]))[0])
+        kept = places(flat)
+        assert kept[0] == whole[0]
+        assert kept[-1] == whole[-1]
+        assert all(place in whole for place in kept)

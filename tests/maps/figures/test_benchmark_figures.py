@@ -1,9 +1,7 @@
 """Figures of a benchmark: what they draw, from numbers written by hand."""
 
 import csv
-import re
 import sys
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from matplotlib.patches import PathPatch
 from pictures import nothing_overlaps, points
 
 from trajanon.common.errors import BadInput
-from trajanon.maps.figures import Picture, of_benchmark, save
+from trajanon.maps.figures import Picture, of_benchmark
 from trajanon.maps.figures.benchmark_figures import measurements, read_results
 from trajanon.tables.papers import tables_measured_again
 from trajanon.tables.papers.published_values import write_csv
@@ -221,25 +219,6 @@ def test_the_benchmark_writes_what_figures_read(
         assert ax.get_title() == f"k = {k}, r = {told[k]:.2f}"
     for picture in pictures:
         nothing_overlaps(picture)
-
-
-def test_equal_figures_are_equal_files_without_a_date_that_ask_for_nothing(tmp_path: Path) -> None:
-    picture = drawn(tmp_path, hm2())[0]["boxes-a"]
-    assert picture._repr_png_().startswith(b"\x89PNG")  # in a notebook
-    one = Picture("a", picture.figure, "of <script> & $x$")
-    for name in ("one", "two"):
-        save([one], tmp_path / name)
-    first = sorted((tmp_path / "one").iterdir())
-    assert [path.name for path in first] == ["a.png", "a.svg", "captions.md"]
-    for path in first:
-        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
-    text = (tmp_path / "one" / "a.svg").read_text(encoding="utf-8")
-    assert "of <script> & $x$" in [element.text for element in ET.fromstring(text).iter()]
-    for never in ("<script>", "dc:date", r"20\d\d-\d\d-\d\d", "<text", r'href="(?!#)'):
-        assert re.search(never, text) is None
-    assert b"Matplotlib" not in (tmp_path / "one" / "a.png").read_bytes()
-    with pytest.raises(BadInput, match="is read as input"):
-        save([one], tmp_path / "one", inputs=[first[2]])
 
 
 @pytest.mark.parametrize(
