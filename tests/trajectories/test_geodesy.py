@@ -3,7 +3,7 @@
 import numpy as np
 import pyproj
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajanon.trajectories.distances import displacement
@@ -32,6 +32,21 @@ def test_a_degree_has_as_many_metres_as_on_the_ellipsoid(latitude: float) -> Non
     to_east = ELLIPSOID.inv(-half, latitude, half, latitude)[2] / 1e-3
     assert north == pytest.approx(to_north, rel=1e-6)
     assert east == pytest.approx(to_east, rel=1e-6)
+
+
+@given(
+    lat=st.floats(-85, 85),
+    lon=longitudes | st.sampled_from([180.0, -180.0, 179.999, -179.999]),
+    azimuth=st.floats(0, 360),
+    metres=st.floats(-2, 4).map(lambda digits: 10.0**digits),
+)
+@example(lat=0.0, lon=179.9999, azimuth=90.0, metres=14_000.0)
+def test_ways_are_as_long_as_geodesics(
+    lat: float, lon: float, azimuth: float, metres: float
+) -> None:
+    to_lon, to_lat, _ = ELLIPSOID.fwd(lon, lat, azimuth, metres)
+    found = metres_between(*(np.array([each]) for each in (lat, lon, to_lat, to_lon)))
+    assert found[0] == pytest.approx(metres, rel=1e-4, abs=1e-6)
 
 
 def test_the_way_over_the_antimeridian_is_the_short_one() -> None:
