@@ -11,7 +11,7 @@ from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
-"""What needs no other program; see test_concorde.py and test_lkh.py for the rest."""
+"""What needs no other program; see paths/test_external_solvers*.py for the rest."""
 
 
 def ways() -> Iterator[dict[str, Any]]:

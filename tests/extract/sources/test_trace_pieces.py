@@ -1,11 +1,16 @@
 """Traces without times: ways in their order, and clouds that are none."""
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajanon.common.errors import FileProblem
+from trajanon.extract import traces
+from trajanon.extract.sources import trace_pieces
 from trajanon.extract.sources.trace_pieces import (
     CLOUD,
     UNTIMED_PIECES,
@@ -69,3 +74,16 @@ def test_only_what_xml_and_json_take_for_a_number_is_one() -> None:
     written = ["4.5", " 4.5 ", "4,5", 4.5, "1_000", "0x10", "4,5,6", "", None, True, 10**400]
     numbers = [number(value) for value in written]
     np.testing.assert_array_equal(numbers, [4.5] * 4 + [np.nan] * 7)
+
+
+def test_a_piece_that_never_ends_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_pieces, "_MOST_FIXES", 39)
+    path = tmp_path / "a.kml"
+    places = "".join(f"2.0,41.{n:02d} " for n in range(40))
+    path.write_text(f"<kml><LineString><coordinates>{places}</coordinates></LineString></kml>")
+    with pytest.raises(FileProblem, match="has over 39 points in one piece"):
+        list(traces(path))
+    monkeypatch.setattr(trace_pieces, "_MOST_FIXES", 40)
+    assert [len(trace) for trace in traces(path)] == [40]
