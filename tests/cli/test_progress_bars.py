@@ -63,7 +63,10 @@ def test_a_program_reads_the_beginning_of_each_task(
             progress("reading", done, 3)  # much faster than a page can show
         progress("searching", 0, None, "path")
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert lines == [{"task": "reading", "total": 3}, {"task": "searching", "note": "path"}]
+    assert lines == [
+        {"task": "reading", "done": 0, "total": 3},
+        {"task": "searching", "done": 0, "note": "path"},
+    ]
 
 
 def test_a_log_has_a_line_a_minute(
