@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import naive
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -15,13 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon.common.effort_of_the_search import EffortName
 from trajanon.common.errors import BadInput, TooFewRecords
-from trajanon.tables.cell_numbers_and_missing import read_numbers
-from trajanon.tables.table_bound import bound_table
 from trajanon.tables.table_columns import AveragesUnclear
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
+
 MEASURES = "income,rent,hours"
 
 
@@ -134,24 +131,6 @@ def test_a_frame_of_another_library_comes_back_as_one() -> None:
     assert trajanon.check_table(table, 2, columns=["job"]).holds
 
 
-@pytest.mark.parametrize(
-    ("cells", "decimals"),
-    [
-        (["1", "2"], 0),
-        (["1.50", "2"], 2),
-        (["1e3", "2.5e-1"], 2),
-        (["0.1234567890123456789", "1"], None),
-        ([0.1, 0.25], 2),
-        ([1.0, 2.0], 0),
-        ([1 / 3, 0.5], None),
-        (["1e300"], None),
-    ],
-)
-def test_decimals_are_those_of_the_source(cells: list[object], decimals: int | None) -> None:
-    column = np.array(cells, dtype=object if isinstance(cells[0], str) else np.float64)
-    assert read_numbers(column).decimals == decimals
-
-
 @given(seed=st.integers(0, 999), decimals=st.integers(0, 3), how=st.sampled_from([MDAV, {}]))
 def test_rounding_costs_what_the_report_says(seed: int, decimals: int, how: dict[str, Any]) -> None:
     rng = np.random.default_rng(seed)
@@ -209,13 +188,6 @@ def test_members_of_a_household_get_one_mean(run: Run, german: Path, missing: st
     assert not fails["holds"]
 
 
-def test_k_counts_subjects_in_the_check_and_not_their_rows(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"g": [1, 1, 1, 2, 3, 4], "a": [5, 5, 5, 7, 7, 7]})
-    assert trajanon.check_table(frame, 3, columns=["a"]).holds
-    found = trajanon.check_table(frame, 3, columns=["all"], subject="g")
-    assert (found.columns, found.smallest, found.rare, found.counted) == (["a"], 1, 3, "subjects")
-
-
 def test_numbers_of_households_do_not_tell_their_order() -> None:
     named: dict[str, Any] = {"columns": ["income"], "subject": "household", "group_column": "g"}
     first, second = (
@@ -256,22 +228,3 @@ def test_groups_lie_within_combinations_of_strata(run: Run, german: Path) -> Non
         trajanon.microaggregate_table(
             survey(), 3, columns=["income"], strata=["region", "household"]
         )
-
-
-@pytest.mark.parametrize("effort", ["fast", "balanced"])
-def test_a_bound_of_strata_is_that_of_all_their_groups(tmp_path: Path, effort: EffortName) -> None:
-    """Between the least of all partitions, found one by one, and what the search reached."""
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(16, 2)) * [1, 40], columns=["a", "b"])
-    frame["s"] = [0] * 9 + [1] * 7
-    frame.loc[9:, "b"] /= 50
-    frame.to_csv(tmp_path / "x.csv", index=False)
-    found = bound_table(tmp_path / "x.csv", 2, columns=["a", "b"], strata=["s"], effort=effort)
-    standard = naive.standardise(frame[["a", "b"]].to_numpy())
-    least = sum(naive.least_sse(standard[frame["s"] == s], 2) for s in (0, 1))
-    lost = 100 * least / (standard**2).sum()
-    assert found["bound"] <= lost * (1 + 1e-9)
-    assert found["information_loss"] >= lost * (1 - 1e-9)
-    if effort == "balanced":
-        assert found["information_loss"] == pytest.approx(lost)
-        assert found["bound"] > 0.9 * lost
