@@ -4,18 +4,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from shards import shards_of, walks, write_folder, write_parts
 
+from trajanon.anonymization import grouped
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import silent
 from trajanon.common.threads_and_dask import each_done
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import check_schema, provenance_of
 from trajanon.grouping.k_promise import subjects_per_group
+from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbed_places_and_times import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.shards import shard_search
@@ -80,7 +83,9 @@ def test_groups_that_an_earlier_run_found_are_not_searched_again(table: PartsTab
     rows = read_shard(table, 0)
     assert kept["row"].to_numpy().tolist() == rows.number.tolist()
     assert found.groups == kept["group"].to_numpy().max() + 1
-    assert subjects_per_group(kept["group"].to_numpy(), rows.trajectories.subject).min() >= K
+    subject = rows.trajectories.subject
+    assert subject is not None
+    assert subjects_per_group(kept["group"].to_numpy(), subject).min() >= K
 
     with patch.object(shard_search, "grouped", side_effect=AssertionError):
         again = search_shard(table, silent, 0)
@@ -100,10 +105,8 @@ def test_a_file_that_is_not_whole_is_searched_again(table: PartsTable) -> None:
 
 
 def test_a_search_that_ctrl_c_cut_short_is_not_kept(table: PartsTable) -> None:
-    grouped = shard_search.grouped
-
-    def cut_short(*given: object) -> object:
-        groups = grouped(*given)  # type: ignore[arg-type]
+    def cut_short(*given: Any) -> TrajectoryGroups:
+        groups = grouped(*given)
         return replace(groups, partition=replace(groups.partition, stopped=True))
 
     table = written(table)
