@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajanon.common.arrays import Floats
 from trajanon.trajectories.geodesy import (
     EARTH_RADIUS,
     cells,
@@ -17,7 +18,9 @@ from trajanon.trajectories.geodesy import (
 )
 
 ELLIPSOID = pyproj.Geod(ellps="WGS84")
+
 latitudes = st.floats(-89.0, 89.0)
+
 longitudes = st.floats(-180.0, 180.0)
 
 
@@ -72,3 +75,11 @@ def test_the_middle_of_a_cell_is_in_it_and_near_all_of_its_places(
     assert (np.abs(points[:, 0] - middles[:, 0]) <= height / 2 + 1e-9).all()
     corners = places_in_cells(numbers, metres, 0.0)
     assert (corners <= points + 1e-9).all()
+
+
+@pytest.mark.parametrize("metres", [10.0, 500.0, 40_000.0])
+def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
+    random = np.random.default_rng(0)
+    points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
+    numbers = cells(points, metres)
+    assert (cells(places_in_cells(numbers, metres), metres) == numbers).all()
