@@ -67,7 +67,7 @@ LONGEST = [
     "test_column_generation",
     "test_compiled",
     "test_benchmark_figures",
-    "test_series",
+    "test_ledger_series",
     "test_microaggregation_seed",
     "test_reproduce",
     "test_tables_measured_again",

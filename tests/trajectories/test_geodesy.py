@@ -3,10 +3,11 @@
 import numpy as np
 import pyproj
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Floats
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import (
     EARTH_RADIUS,
     cells,
@@ -32,6 +33,21 @@ def test_a_degree_has_as_many_metres_as_on_the_ellipsoid(latitude: float) -> Non
     to_east = ELLIPSOID.inv(-half, latitude, half, latitude)[2] / 1e-3
     assert north == pytest.approx(to_north, rel=1e-6)
     assert east == pytest.approx(to_east, rel=1e-6)
+
+
+@given(
+    lat=st.floats(-85, 85),
+    lon=longitudes | st.sampled_from([180.0, -180.0, 179.999, -179.999]),
+    azimuth=st.floats(0, 360),
+    metres=st.floats(-2, 4).map(lambda digits: 10.0**digits),
+)
+@example(lat=0.0, lon=179.9999, azimuth=90.0, metres=14_000.0)
+def test_ways_are_as_long_as_geodesics(
+    lat: float, lon: float, azimuth: float, metres: float
+) -> None:
+    to_lon, to_lat, _ = ELLIPSOID.fwd(lon, lat, azimuth, metres)
+    found = metres_between(*(np.array([each]) for each in (lat, lon, to_lat, to_lon)))
+    assert found[0] == pytest.approx(metres, rel=1e-4, abs=1e-6)
 
 
 def test_the_way_over_the_antimeridian_is_the_short_one() -> None:
@@ -83,3 +99,13 @@ def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
     points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
     numbers = cells(points, metres)
     assert (cells(places_in_cells(numbers, metres), metres) == numbers).all()
+
+
+def test_cells_are_as_wide_as_high() -> None:
+    for latitude in (0.0, 40.0, -70.0, 89.0):
+        line = np.stack([np.full(5_000, latitude), np.linspace(-1, 1, 5_000)], axis=-1)
+        width = displacement(line[:1], line[-1:])[0] / 500.0
+        found = len(np.unique(cells(line, 500.0)))
+        assert found == pytest.approx(width, rel=0.02, abs=1.5)
+    assert np.ptp(cells(np.array([[0.0, 0.001], [0.0, 0.004]]), 500.0)) == 0
+    assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2
