@@ -57,7 +57,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 LONGEST = [
-    "test_studio",
+    "test_studio_page",
     "test_docs",
     "test_real_data",
     "test_clusters",
@@ -67,7 +67,7 @@ LONGEST = [
     "test_column_generation",
     "test_compiled",
     "test_benchmark_figures",
-    "test_series",
+    "test_ledger_series",
     "test_microaggregation_seed",
     "test_reproduce",
     "test_tables_measured_again",

@@ -3,6 +3,7 @@
 from dataclasses import astuple
 
 import numpy as np
+import pyproj
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +14,16 @@ from trajanon.trajectories.distances import (
     Histogram,
     displacement,
     distances_to_lines,
+    length_change,
+    lengths,
     summary,
     to_line,
     until_rest,
 )
 
 errors = st.lists(st.one_of(st.just(0.0), st.floats(2e-3, 1e5)), min_size=1, max_size=200)
+
+ELLIPSOID = pyproj.Geod(ellps="WGS84")
 
 
 @given(errors, errors)
@@ -69,3 +74,32 @@ def test_a_day_is_measured_until_it_rests() -> None:
         [True, True, True, True, True],
         [True, False, False, False, False],
     ]
+
+
+@given(
+    latitude=st.floats(-80, 80),
+    longitude=st.floats(-179, 179),
+    direction=st.floats(0, 360),
+    metres=st.floats(0.1, 20_000),
+)
+def test_displacement_is_that_on_the_ellipsoid(
+    latitude: float, longitude: float, direction: float, metres: float
+) -> None:
+    lon, lat, _ = ELLIPSOID.fwd(longitude, latitude, direction, metres)
+    if abs(lon - longitude) > 180:  # over the antimeridian, which anonymize refuses
+        return
+    original = np.array([[[latitude, longitude]]])
+    released = np.array([[[lat, lon]]])
+    # 0.01 mm for the digits of a float of degrees.
+    expected = pytest.approx(metres, rel=1e-5, abs=1e-5)
+    assert displacement(original, released)[0, 0] == expected
+    assert displacement(released, original)[0, 0] == expected
+
+
+def test_lengths() -> None:
+    line = on_earth([[[0, 0], [100, 0], [100, 100]], [[0, 0], [0, 0], [0, 0]]])
+    turned = on_earth([[[0, 0], [0, 50], [0, -50]], [[0, 0], [0, 0], [0, 10]]])
+    assert lengths(line) == pytest.approx([200.0, 0.0], rel=1e-4)
+    # 200 m became 150 m; nothing became something.
+    assert length_change(line, turned) == pytest.approx([-0.25, 1.0], rel=1e-4)
+    assert length_change(line, line).tolist() == [0.0, 0.0]

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from trajanon.common.arrays import Floats
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import (
     EARTH_RADIUS,
     cells,
@@ -17,7 +19,9 @@ from trajanon.trajectories.geodesy import (
 )
 
 ELLIPSOID = pyproj.Geod(ellps="WGS84")
+
 latitudes = st.floats(-89.0, 89.0)
+
 longitudes = st.floats(-180.0, 180.0)
 
 
@@ -87,3 +91,21 @@ def test_the_middle_of_a_cell_is_in_it_and_near_all_of_its_places(
     assert (np.abs(points[:, 0] - middles[:, 0]) <= height / 2 + 1e-9).all()
     corners = places_in_cells(numbers, metres, 0.0)
     assert (corners <= points + 1e-9).all()
+
+
+@pytest.mark.parametrize("metres", [10.0, 500.0, 40_000.0])
+def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
+    random = np.random.default_rng(0)
+    points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
+    numbers = cells(points, metres)
+    assert (cells(places_in_cells(numbers, metres), metres) == numbers).all()
+
+
+def test_cells_are_as_wide_as_high() -> None:
+    for latitude in (0.0, 40.0, -70.0, 89.0):
+        line = np.stack([np.full(5_000, latitude), np.linspace(-1, 1, 5_000)], axis=-1)
+        width = displacement(line[:1], line[-1:])[0] / 500.0
+        found = len(np.unique(cells(line, 500.0)))
+        assert found == pytest.approx(width, rel=0.02, abs=1.5)
+    assert np.ptp(cells(np.array([[0.0, 0.001], [0.0, 0.004]]), 500.0)) == 0
+    assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2

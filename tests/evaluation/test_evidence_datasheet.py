@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from toy import toy
 
 import trajanon
 from trajanon import BadInput, Publisher
-from trajanon.evaluation.counts_datasheet import counts_datasheet
 from trajanon.evaluation.evaluation import months
 from trajanon.release.release_words import cost
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -51,20 +49,6 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     west, south, east, north = evaluation.area
     area = f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to {east:.2f}"
     assert f"| Area | {area} |" in text
-
-
-@pytest.mark.usefixtures("plain_means")
-def test_the_area_holds_all_released_lines_and_is_no_finer_than_hundredths() -> None:
-    release, report = released(toy())
-    area = trajanon.evaluate(toy(), release, report).area
-    assert area == (0.0, 0.0, 0.01, 0.02)  # to 222 m east, and to 2,010 m north
-
-
-@pytest.mark.parametrize("told", [None, "50", True, [5], -5.0, float("nan")])
-def test_a_spacing_that_is_no_number_is_not_repeated(told: object) -> None:
-    odd = Trajectories(toy().points, provenance={"spacing": told})
-    release, report = released(toy())
-    assert trajanon.evaluate(odd, release, report).spacing is None
 
 
 def test_the_datasheet_repeats_no_words_of_a_report() -> None:
@@ -199,17 +183,6 @@ def test_counts_of_no_trip_are_not_known() -> None:
     page = evaluated(town(0), k=4, distinct_ends=1).html
     assert page.count("correct counts (1 km)</th><td>not known") == 1
     assert page.count("cells of 3 km</th><td>not known") == 1
-
-
-def test_the_datasheet_of_counts_takes_no_markup_from_an_attribution(tmp_path: Path) -> None:
-    release = tmp_path / "release.parquet"
-    release.touch()
-    for attribution, shown in (
-        (OSM_ATTRIBUTION, OSM_ATTRIBUTION),
-        ("x | <b>y</b>", r"x \| \<b\>y\</b\>"),
-    ):
-        page = counts_datasheet(tmp_path / "cells.csv", "2 cells", release, attribution, [])
-        assert f"| Attribution | {shown} |" in page.splitlines()
 
 
 def test_a_month_of_fewer_than_k_people_is_not_published() -> None:

@@ -1,20 +1,28 @@
-"""The evidence: numbers of small cases by hand, and the three files that hold it."""
+"""Evaluations: numbers of small cases by hand, what is read of files, and what is refused."""
 
 import json
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from evaluations import Evaluated, evaluated, released
-from plain import PUBLISHED
+from reports import reported
 from toy import toy
+from verdicts import alone
 
 import trajanon
 from trajanon.common.errors import BadInput
-from trajanon.evaluation.evidence import NOTICE
+from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.evaluation import (
+    ROUNDED,
+    box_of,
+    lines_near,
+    months,
+    movement_of,
+    violations,
+)
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 
@@ -51,75 +59,6 @@ def test_windows_that_slid_are_measured_where_they_were_averaged(slid_sample: Ev
     for text in (evaluation.html, evaluation.datasheet, json.dumps(evaluation.account["answers"])):
         for word in ("as slid", "as cut", "without sliding", "the runs"):
             assert word not in text
-
-
-def test_a_promise_that_is_not_kept_comes_first() -> None:
-    release, report = released(toy())
-    evaluation = trajanon.evaluate(toy(), release, {**report, "k": 3})
-    assert not evaluation.holds
-    assert evaluation.verdict.kind == "stop"
-    assert evaluation.verdict.sentences == ["2 of 2 groups hold fewer than 3 different people."]
-    assert evaluation.account["violations"] == {"records": 2, "subjects": 2}
-
-
-def test_a_group_of_one_person_is_told() -> None:
-    release, report = released(toy(people=1), as_published=True)
-    for counted in ("records", "subjects"):
-        report["counted"] = counted
-        evaluation = trajanon.evaluate(toy(people=1), release, report)
-        assert not evaluation.holds
-        assert evaluation.account["violations"] == {"records": 0, "subjects": 2}
-        assert evaluation.verdict.sentences == [
-            f"I{PUBLISHED[1:]}.",
-            "2 records stand behind each line, but not 2 people: 2 of 2 groups hold "
-            "fewer than 2 different people.",
-        ]
-
-
-def test_without_subjects_nothing_is_said_of_them() -> None:
-    evaluation = evaluated(toy(people=None))
-    assert evaluation.holds
-    assert evaluation.subjects is None
-    assert evaluation.account["violations"] == {"records": 0, "subjects": None}
-    assert "several may be of one person" in evaluation.verdict.sentences[0]
-
-
-def test_what_the_checker_found_is_in_the_verdict(tmp_path: Path) -> None:
-    release, report = released(toy())
-    path = tmp_path / "r.csv"
-    trajanon.anonymize(toy(), 2).write(path)
-    text = path.read_text(encoding="utf-8")
-    evil = "<script>alert(1)</script>"
-    header, *rows = text.splitlines()
-    text = "\n".join([f"{header},{evil}", *(f"{row},7" for row in rows)])
-    path.write_text(text, encoding="utf-8")
-    findings = trajanon.check(path, 2)
-    evaluation = trajanon.evaluate(toy(), release, report, findings=findings)
-    assert not evaluation.holds
-    assert evil in evaluation.verdict.sentences[0]
-    assert evil not in evaluation.html
-    assert "&lt;script&gt;" in evaluation.html
-
-
-def test_the_account_is_that_of_the_evaluation(slid_sample: Evaluated) -> None:
-    evaluation, report = slid_sample
-    account = evaluation.account
-    assert json.loads(json.dumps(account)) == account
-    assert next(iter(account.items())) == ("notice", NOTICE)
-    assert account["verdict"] == evaluation.verdict.account
-    assert account["utility"] == asdict(evaluation.usefulness)
-    assert account["attacks"] == [attack.account for attack in evaluation.attacks]
-    assert account["groups"] == report["groups"]
-    assert account["sizes"]["max"] == max(report["sizes"])
-
-
-def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> None:
-    release, report = released(toy())
-    evaluation = trajanon.evaluate(toy(people=None), release, report)
-    assert not evaluation.holds
-    assert evaluation.verdict.sentences == [
-        "The report promises different people, and these trajectories name none."
-    ]
 
 
 # What does not belong together
@@ -171,3 +110,71 @@ def test_strangers_are_refused() -> None:
     frame: Any = pd.DataFrame({"lat": [40.0], "lon": [2.0]})
     with pytest.raises(BadInput, match=r"not a DataFrame: anonymize what cut\(from_f"):
         trajanon.evaluate(frame, release, report)
+
+
+@pytest.mark.usefixtures("plain_means")
+def test_the_area_holds_all_released_lines_and_is_no_finer_than_hundredths() -> None:
+    release, report = released(toy())
+    area = trajanon.evaluate(toy(), release, report).area
+    assert area == (0.0, 0.0, 0.01, 0.02)  # to 222 m east, and to 2,010 m north
+
+
+@pytest.mark.parametrize("told", [None, "50", True, [5], -5.0, float("nan")])
+def test_a_spacing_that_is_no_number_is_not_repeated(told: object) -> None:
+    odd = Trajectories(toy().points, provenance={"spacing": told})
+    release, report = released(toy())
+    assert trajanon.evaluate(odd, release, report).spacing is None
+
+
+def test_months_are_those_in_which_k_people_begin_and_end() -> None:
+    days = ["2008-01-05", "2008-02-05", "2008-02-06", "2008-03-01", "2008-05-01"]
+    starts = np.array(days, dtype="datetime64[s]").astype(np.float64)
+    times = starts[:, None] + [0.0, 3_600.0]
+    people = np.arange(5)
+    assert months(times, people, 1) == "2008-01 to 2008-05"
+    assert months(times, people, 2) == "2008-02 to 2008-03"
+    assert months(times, people, 3) == "2008-02"
+    assert months(times, people, 4) is None  # begin in March, and end in February
+    assert months(times, people // 4, 3) is None  # of two people
+    assert months(None, people, 2) is None
+    assert months(times - 30 * 365.0 * 86_400.0, people, 2) is None  # before 1980
+
+
+def test_violations_count_groups_of_few_records_and_of_few_people() -> None:
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    points = np.zeros((6, 2, 2))
+    seen = Published(points, points[:3], labels, 2)
+    assert violations(seen, 2) == {"records": 1, "subjects": None}
+    assert violations(seen, 4) == {"records": 3, "subjects": None}
+    whose = replace(seen, subjects=np.array([0, 0, 1, 2, 2, 3]))
+    assert violations(whose, 2) == {"records": 1, "subjects": 2}
+
+
+def test_the_box_is_rounded_outward_to_hundredths() -> None:
+    points = np.array([[[40.001, -3.709], [40.41, -3.7]]])
+    assert box_of(points) == (-3.71, 40.0, -3.7, 40.41)
+
+
+def test_lines_near_a_line_are_as_many_as_may_be_tried() -> None:
+    """A degree of longitude is half as wide at 60 degrees: the line to the east is nearer."""
+    middles = np.array([[60.0, 2.0], [60.1, 2.0], [60.0, 2.15], [61.0, 2.0]])
+    sizes = np.array([5, 4, 3, 9])
+    for most, lines in ((5, [0]), (8, [0, 2]), (11, [0, 2]), (12, [0, 2, 1]), (99, [0, 2, 1, 3])):
+        assert lines_near(middles, 0, sizes, most).tolist() == lines
+
+
+def test_lines_of_a_release_are_moved_as_everybody_may_read() -> None:
+    """Plain means are not moved, and round numbers hide half of their step."""
+    seen = Published(np.zeros((4, 3, 2)), np.zeros((2, 3, 2)), np.array([0, 0, 1, 1]), 2)
+    still = movement_of(reported(), seen)
+    assert still.places.covariance_times(1.0, 0.5) == pytest.approx(ROUNDED**2 * np.eye(3))
+    assert (still.shares.tolist(), still.times) == ([0.5, 0.5], None)
+    moved = movement_of(reported(width=100.0), seen)
+    variances = np.diag(moved.places.covariance_times(1.0, 1.0))
+    assert (variances >= 100.0**2).all()
+
+    timed = replace(seen, times=np.zeros((4, 3)), line_times=np.zeros((2, 3)))
+    assert movement_of(reported(width=100.0), timed).times is None
+    of_times = movement_of(reported(**alone(0)), timed).times
+    assert of_times is not None
+    assert of_times.covariance_times(1.0, 1.0) == pytest.approx(300.0**2 / 12.0 * np.eye(3))
