@@ -1,6 +1,8 @@
 """What kernels share: random numbers that a seed repeats, and short lists that rise."""
 
+import naive
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,3 +77,10 @@ def test_of_offered_items_the_nearest_are_kept_each_once(offers: list[tuple[int,
     assert distances[: len(kept)].tolist() == sorted(least.values())[:count]
     assert [least[item] for item in kept] == distances[: len(kept)].tolist()
     assert np.isinf(distances[len(kept) :]).all()
+
+
+def test_the_distance_is_the_naive_one() -> None:
+    rng = np.random.default_rng(0)
+    for p in (1, 2, 3, 7, 60):
+        a, b = rng.normal(size=(2, p))
+        assert squared_distance(a, b) == pytest.approx(naive.squared_distance(a, b))

@@ -71,6 +71,8 @@ def test_points_are_counted_where_some_were_used() -> None:
     points |= {"points spread over their minute": 7}
     source = {"recordings": 9, "used": 9, "points": points}
     assert counted("points", source=source) == ("points", 20, 100, {"stray points": 15})
+    unread = source | {"points": {"points used": 80, "stray points": 15}}
+    assert counted("points", source=unread) == ("points", 15, 95, {"stray points": 15})
     unused = structs.replace(reported(), source=Source(points={"stray points": 5}))
     assert [counts.what for counts in left_out_of(unused)] == ["trips"]
 

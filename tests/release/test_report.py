@@ -115,9 +115,10 @@ def test_what_is_in_no_group_or_not_new_is_not_released() -> None:
     for n in (4, 6):  # of another file
         with pytest.raises(BadInput, match="do not belong together"):
             report.released(n)
-    twice = structs.replace(report, ledger=InLedger(rows=[1]))
-    with pytest.raises(BadInput, match="do not belong together"):
-        twice.released(5)
+    for twice_or_none in ([1], [-1], [5]):
+        odd = structs.replace(report, ledger=InLedger(rows=twice_or_none))
+        with pytest.raises(BadInput, match="do not belong together"):
+            odd.released(5)
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0, 2, 2], [1, 1, 2], [0, 1, 1, 1]])

@@ -24,6 +24,7 @@ def test_a_part_may_go_on_over_midnight() -> None:
     assert night.label == "22-6"
     assert len(night.hours) == 8
     assert day_parts("0-24") == ALL_DAY
+    assert sorted(DayPart(7, 7).hours) == list(range(24))
     assert sorted(hour for part in day_parts("22-6,6-22") for hour in part.hours) == list(range(24))
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
-from main_road import LAT, LON, NORTH, at, east, town
+from main_road import NORTH, at, east, town
 from osm_xml import OsmFile
 
 import trajanon
 import trajanon.street_counts.streets
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract import Box, roads_to_follow
+from trajanon.extract import roads_to_follow
 from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
@@ -184,9 +184,3 @@ def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> 
     assert (counted.trips.max(), counted.attrs["k"]) == (8, None)  # nothing is known of people
     with pytest.raises(BadInput, match="these roads have no ids"):
         streets(some, roads._replace(osm=None))
-
-
-def test_a_box_takes_the_roads_in_it(tmp_path: Path) -> None:
-    around = Box(LON - 0.1, LAT - 0.1, LON + 0.1, LAT + 0.1)
-    whole, some = (roads_to_follow(town(tmp_path), "car", bbox=box) for box in (None, around))
-    assert len(whole.network.street_length) == len(some.network.street_length) + 1 == 4

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from trajanon.common.arrays import Floats
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import (
     EARTH_RADIUS,
@@ -90,6 +91,14 @@ def test_the_middle_of_a_cell_is_in_it_and_near_all_of_its_places(
     assert (np.abs(points[:, 0] - middles[:, 0]) <= height / 2 + 1e-9).all()
     corners = places_in_cells(numbers, metres, 0.0)
     assert (corners <= points + 1e-9).all()
+
+
+@pytest.mark.parametrize("metres", [10.0, 500.0, 40_000.0])
+def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
+    random = np.random.default_rng(0)
+    points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
+    numbers = cells(points, metres)
+    assert (cells(places_in_cells(numbers, metres), metres) == numbers).all()
 
 
 def test_cells_are_as_wide_as_high() -> None:

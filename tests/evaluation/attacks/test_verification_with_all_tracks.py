@@ -17,7 +17,7 @@ from trajanon.evaluation.attacks.verification_with_all_tracks import (
     members_of,
     verification,
 )
-from trajanon.evaluation.intervals import Estimate, estimated, median, share_of
+from trajanon.evaluation.intervals import Estimate
 from trajanon.grouping.k_promise import member_weights
 from trajanon.release.perturbed_places_and_times import (
     correlation,
@@ -181,19 +181,6 @@ def test_words() -> None:
         "70 % (65 % to 75 %) of 200 lines. This adversary is sure of 50 % (44 % to 56 %), and "
         "wrong in 2 % of these."
     )
-
-
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    random, held = np.random.default_rng(2), np.zeros(2)
-    for _ in range(200):
-        share = share_of(random.random(60) < 0.3)
-        middle = estimated(median, random.exponential(1.0, 60))
-        held += [share.low <= 0.3 <= share.high, middle.low <= np.log(2.0) <= middle.high]
-    assert ((held / 200 > 0.84) & (held / 200 < 0.96)).all()
-    always = share_of(np.ones(20, np.bool_))
-    assert (always.value, always.high) == (1.0, 1.0)
-    assert always.low == pytest.approx(0.905, abs=0.01)
-    assert share_of(np.zeros(20, np.bool_)).low == 0.0
 
 
 def test_nothing_is_said_of_sure_lines_where_there_are_none() -> None:
