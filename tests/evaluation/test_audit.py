@@ -100,38 +100,6 @@ def test_a_release_that_hides_has_no_weak_point(originals: Originals) -> None:
         assert "--match id" in found.not_measured_words
 
 
-def test_planted_weak_points_are_found_by_name(originals: Originals) -> None:
-    good = hidden(originals)
-    trips = originals.trips
-    random = np.random.default_rng(5)
-    noisy = trips.points + random.normal(0.0, 0.002, (N, 1, 2))
-
-    ids_kept = random.permutation(N)
-    found = audit("ids", originals, of_points(noisy[ids_kept], names=ids_kept))
-    assert names_of(found) == {"ids_kept"}
-    assert names_of(audit("order", originals, of_points(noisy))) == {"order_kept"}
-
-    inside = good.points.copy()
-    inside[37] = trips.points[11]
-    found = audit("one original", originals, of_points(inside, good.times))
-    assert [weak[:3] for weak in found.weaknesses] == [("original_rows", 1, 38)]
-
-    piece = good.points.copy()
-    piece[37, 3:8] = trips.points[11, 4:9]
-    found = audit("piece", originals, of_points(piece, good.times))
-    assert ("pieces", 1, 38) in [weak[:3] for weak in found.weaknesses]
-
-    assert trips.times is not None
-    exact = of_points(good.points, trips.times[random.permutation(N)])
-    assert names_of(audit("exact times", originals, exact)) == {"exact_times"}
-
-    kept = np.arange(N) != 5
-    assert good.times is not None
-    small = of_points(good.points[kept], good.times[kept])
-    found = audit("a group of k - 1", originals, small)
-    assert [weak[:2] for weak in found.weaknesses] == [("small_lines", K - 1)]
-
-
 def test_our_release_is_measured_alike_with_its_report_and_by_ids(originals: Originals) -> None:
     made = trajanon.anonymize(originals.trips, K, effort="fast", times="of-day")
     report = checked(made.report)
