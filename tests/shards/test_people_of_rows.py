@@ -1,5 +1,6 @@
 """Whose a row is does not depend on how rows were parted."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -92,6 +93,30 @@ def test_long_numbers_are_one_person_in_parts_with_and_without_a_missing_one(
     # Numbers that differ in their last digit stay different people, too.
     near = write_rows(tmp_path / "near", [(LONG, 0), (LONG + 1, 1), (None, 2)], [3], subject=kind)
     assert whose(near) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_groups_of_fewer_than_k_who_have_a_name_are_counted(tmp_path: Path, numbered: bool) -> None:
+    """Recordings without a name have no value, or the number that extraction gave all of them."""
+    person = [row % 9 for row in range(120)]
+    rows: list[Row] = [
+        (number if number or numbered else None, row) for row, number in enumerate(person)
+    ]
+    folder = write_rows(tmp_path / "in", rows, [60, 60], subject=pa.int64(), trace=pa.int64())
+    if numbered:
+        for part in folder.iterdir():
+            table = pq.read_table(part)
+            account = json.loads(table.schema.metadata[b"trajanon"]) | {NAMELESS_SUBJECT: 0}
+            told = {**table.schema.metadata, b"trajanon": json.dumps(account).encode()}
+            pq.write_table(table.replace_schema_metadata(told), part)
+
+    with shards_of(60):
+        report = anonymize_parts(str(folder), str(tmp_path / "out"), 3, effort="fast")
+
+    labels = labels_of(tmp_path / "out")
+    has_name = np.array(person) > 0
+    named_people = subjects_per_group(labels[has_name], np.array(person)[has_name])
+    assert report["lines_of_few_named"] == (named_people < 3).sum() > 0
 
 
 def slowly(rows: Sequence[Row]) -> list[int]:

@@ -73,7 +73,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         suppressed=_suppressed(groups.left_out),
         sizes=sizes,
         subjects_per_group=people_in_group,
-        lines_of_few_named=_lines_of_few_named(groups.trajectories, line_of_group[labels], k),
+        lines_of_few_named=_few_named(groups.trajectories, line_of_group[labels], k),
         labels=labels.tolist(),
         line_keys=key_of_group.tolist(),
     )
@@ -104,15 +104,20 @@ def _suppressed(left_out: Bools) -> Suppressed | None:
     return Suppressed(np.flatnonzero(left_out).tolist()) if left_out.any() else None
 
 
-def _lines_of_few_named(trajectories: Trajectories, line: Ints, k: int) -> int | None:
-    """Count the lines of fewer than k people who have a name; None if all have one, or nobody.
-
-    Recordings without a name count as one person, but may be of the others on their line.
-    """
+def _few_named(trajectories: Trajectories, line: Ints, k: int) -> int | None:
+    """Count the lines of fewer than k people who have a name; None if all have one, or nobody."""
     if trajectories.nameless is None or trajectories.subject is None:
         return None
-    is_named = ~trajectories.nameless
-    named_people = subjects_per_group(line[is_named], trajectories.subject[is_named])
+    return lines_of_few_named(trajectories.nameless, trajectories.subject, line, k)
+
+
+def lines_of_few_named(nameless: Bools, subjects: Ints, line: Ints, k: int) -> int:
+    """Count the lines of fewer than k people who have a name.
+
+    Recordings without a name count as one person, but may be of the others on their line. All
+    arrays are of trajectories, (n,): whether they have no name, their subject and their line.
+    """
+    named_people = subjects_per_group(line[~nameless], subjects[~nameless])
     return len(np.unique(line)) - int((named_people >= k).sum())
 
 

@@ -35,6 +35,7 @@ class PartsTable:
     scratch: Scratch = _NOWHERE
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)
+    nameless_people: tuple[int, ...] = ()  # who stand for all recordings without a name: hashes
     cuts: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # keys of shards, rising
     runs_are_ranges: bool = True  # whether the rows of each run are side by side
 

@@ -9,6 +9,9 @@ from trajanon.common.arrays import Column, Hashes, Ints
 from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.subjects import column_of
 
+NO_NAME = 0
+"""The person of rows without a name."""
+
 
 class PeopleOfRows(NamedTuple):
     """The person of each row, as a hash; if two hashes collide, two people count as one."""
@@ -31,9 +34,16 @@ def people_of_names(values: Column, *, exact: bool) -> PeopleOfRows:
 
     # A row without a value has the number -1, which is the last place: that of what is appended.
     has_name = np.array([*map(bool, keys), False], dtype=np.bool_)
-    person = np.where(has_name, _hashed([*keys, ""]), np.uint64(0))
-    name = np.where(has_name, _hashed([*names, ""]), np.uint64(0))
+    person = np.where(has_name, _hashed([*keys, ""]), np.uint64(NO_NAME))
+    name = np.where(has_name, _hashed([*names, ""]), np.uint64(NO_NAME))
     return PeopleOfRows(person[number_of_row], name[number_of_row])
+
+
+def hashes_of_nameless(subject: int | None) -> tuple[int, ...]:
+    """Hash the subject that extraction numbered for all recordings without a name, if any."""
+    if subject is None:
+        return ()
+    return tuple(people_of_names(np.array([subject]), exact=True).person.tolist())
 
 
 def people_of_recordings(trace: Column | None, row: Ints) -> PeopleOfRows:

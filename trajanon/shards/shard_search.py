@@ -21,7 +21,7 @@ from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys,
 from trajanon.files.trajectory_files import check_schema, points_of_lines
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
-from trajanon.release.assembled_release import errors_of
+from trajanon.release.assembled_release import errors_of, lines_of_few_named
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbed_places_and_times import PublicWidths
 from trajanon.release.release import own_rows
@@ -69,6 +69,7 @@ class ShardFigures(NamedTuple):
     """What the driver needs of a shard's lines."""
 
     least_people: int  # in the smallest group; where nothing is known of people, rows
+    groups_of_few_named: int  # groups of fewer than k people who have a name
     points: int  # of a line
     slid: int  # windows
     on_roads: int  # lines
@@ -179,8 +180,12 @@ def write_lines(
         squares += ((records[batch] - line_records[labels[batch]]) ** 2).sum(axis=0)
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
+    nameless = np.isin(
+        rows.person.view(np.uint64)[~left_out], np.array(table.nameless_people, np.uint64)
+    )
     return ShardFigures(
         least_people=int(subjects_per_group(labels, people).min()),
+        groups_of_few_named=lines_of_few_named(nameless, people, labels, table.k),
         points=groups.released_lines.shape[1],
         slid=groups.slid_windows(trajectories),
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),

@@ -210,8 +210,14 @@ def _merged(
         on_roads=merger.on_roads,
         departures=None if plan.timing is None else merger.departures,
     )
-    report = report_of(k, plan, origin, totals, figures)
-    return structs.replace(report, shards=table.shards, members=digest_of_file(drafts.members))
+    # Groups with equal lines count apart here, which is rare and errs on the safe side.
+    few_named = sum(shard.groups_of_few_named for shard in written)
+    return structs.replace(
+        report_of(k, plan, origin, totals, figures),
+        lines_of_few_named=few_named if table.nameless_people else None,
+        shards=table.shards,
+        members=digest_of_file(drafts.members),
+    )
 
 
 def _gathered(shards: Iterator[Shard]) -> tuple[list[Shard], dict[str, Summary]]:

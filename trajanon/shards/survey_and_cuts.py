@@ -18,6 +18,7 @@ from trajanon.files.trajectory_files import warn_of_merged
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable, replaced
+from trajanon.shards.people_of_rows import NO_NAME, hashes_of_nameless
 from trajanon.shards.scratch_and_resume import buckets_of_numbers
 from trajanon.trajectories.provenance import with_identities
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
@@ -179,11 +180,14 @@ def _with_people(
 
     The provenance then counts the names that were merged, and the recordings without one.
     """
+    nameless_people = hashes_of_nameless(table.origin.nameless_subject)
     people, names = table.scratch.count_different("names", "person", "spelling")
     merged = Merged(names=names - people)
     if "subject" not in table.file.schema_arrow.names:  # each recording counts as a person
         nameless = Nameless(people, people)
     elif any(part.nameless for part in surveys):
+        if people > 0:
+            nameless_people += (NO_NAME,)
         sample, nameless = _named_by_trace(table, sample, step, do_each, known=people > 0)
         people += nameless.subjects
     else:
@@ -191,7 +195,8 @@ def _with_people(
 
     warn_of_merged(table.folder, merged)
     provenance = with_identities(table.provenance, Identities(None, None, nameless, merged))
-    return replace(table, provenance=provenance), sample, people
+    table = replace(table, provenance=provenance, nameless_people=nameless_people)
+    return table, sample, people
 
 
 def read_traces(table: PartsTable, step: int, number: int) -> Hashes:
