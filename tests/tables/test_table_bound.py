@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.cli.table_commands import rounded_text
 from trajanon.common.arrays import Floats
+from trajanon.common.effort_of_the_search import EffortName
 from trajanon.tables import table_bound
 from trajanon.tables.table_bound import bound_table
 from trajanon.trajectories.trajectories import Trajectories
@@ -199,3 +200,22 @@ def test_trajectories_are_no_table_of_numbers(run: Run, madrid: Trajectories, co
     sentence = run(command, "trajectories.parquet", "-k", 3).sentence
     assert "holds geometries: trajectories go to" in sentence
     assert "trajanon anonymize" in sentence
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced"])
+def test_a_bound_of_strata_is_that_of_all_their_groups(tmp_path: Path, effort: EffortName) -> None:
+    """Between the least of all partitions, found one by one, and what the search reached."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(16, 2)) * [1, 40], columns=["a", "b"])
+    frame["s"] = [0] * 9 + [1] * 7
+    frame.loc[9:, "b"] /= 50
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    found = bound_table(tmp_path / "x.csv", 2, columns=["a", "b"], strata=["s"], effort=effort)
+    standard = naive.standardise(frame[["a", "b"]].to_numpy())
+    least = sum(naive.least_sse(standard[frame["s"] == s], 2) for s in (0, 1))
+    lost = 100 * least / (standard**2).sum()
+    assert found["bound"] <= lost * (1 + 1e-9)
+    assert found["information_loss"] >= lost * (1 - 1e-9)
+    if effort == "balanced":
+        assert found["information_loss"] == pytest.approx(lost)
+        assert found["bound"] > 0.9 * lost
