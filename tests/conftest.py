@@ -57,7 +57,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 LONGEST = [
-    "test_studio",
+    "test_studio_page",
     "test_docs",
     "test_real_data",
     "test_clusters",

@@ -1,7 +1,6 @@
 """``trajanon bound``: the loss reached beside one that no groups can undercut."""
 
 import json
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -12,11 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Run
-from hypothesis import given
-from hypothesis import strategies as st
 
 import trajanon
-from trajanon.cli.table_commands import rounded_text
 from trajanon.common.arrays import Floats
 from trajanon.common.effort_of_the_search import EffortName
 from trajanon.tables import table_bound
@@ -141,13 +137,6 @@ def test_the_screen_says_what_it_means(run: Run) -> None:
     assert "searching 10 rows for groups and for a bound: some 1 s; --effort" in answer.err
     assert "--effort balanced: 1 s; --effort fast: 1 s" in answer.err
     assert "The bound is certified" in answer.out
-
-
-@given(value=st.floats(0, 100))
-def test_a_bound_is_written_rounded_down_and_a_loss_up(value: float) -> None:
-    low, high = rounded_text(value, ROUND_FLOOR), rounded_text(value, ROUND_CEILING)
-    assert Decimal(low) <= Decimal(value) <= Decimal(high)
-    assert Decimal(high) - Decimal(low) <= Decimal("0.0001")
 
 
 def test_one_group_and_equal_rows_need_no_search(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Figures of a benchmark: what they draw, from numbers written by hand."""
 
 import csv
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -251,31 +250,3 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     assert [line for line in captions.splitlines() if line.startswith("## ")] == [
         f"## {name}" for name in names
     ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["b.csv", "b.csv"], "figures takes the CSV of trajanon benchmark, or which-k"),
-        (["none.csv"], "cannot read none.csv"),
-        (["b.csv", "--out", "b.csv"], "cannot make the folder b.csv"),
-        (["which-k"], "trajectories.parquet"),
-    ],
-)
-def test_the_command_refuses_in_one_sentence(
-    run: Run, tmp_path: Path, arguments: list[str], says: str
-) -> None:
-    written(tmp_path / "b.csv", hm2())
-    assert says in run("figures", *arguments).sentence
-    assert not Path("figures").exists()
-
-
-def test_without_matplotlib_it_is_said_what_to_install(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    written(tmp_path / "b.csv", hm2())
-    assert run("figures", "b.csv").sentence == (
-        "trajanon: figures are drawn by matplotlib; run pip install 'trajanon[figures]'\n"
-    )
-    assert not Path("figures").exists()

@@ -207,26 +207,6 @@ def test_the_command_writes_a_table_and_a_page(run: Run, data: Path) -> None:
     assert {m["table"] for m in json.loads(answer.out)["measurements"]} == {"rcs"}
 
 
-def test_a_table_of_ones_own_is_measured(run: Run, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(24, 2)), columns=["a", "b"])
-    mine = pd.concat([frame, pd.DataFrame({"a": [1.0]})]).assign(pweight=1.0, town="A")
-    mine.to_csv(tmp_path / "mine.csv", index=False)
-    answer = run("benchmark", "--table", "hm2", "--data", "mine.csv", "--repeats", 1)
-    assert answer.code == 0
-    assert "averages may mean nothing: pweight (like a survey weight): they are left" in answer.err
-    assert "dropped: values are missing in 1 of the 25 rows of mine.csv" in answer.err
-    assert "### hm2: mine" in answer.out
-    written = pd.read_csv("benchmark.csv")
-    assert written["published"].isna().all()
-    il = written[written["statistic"].isin(["il", "avg"]) & (written["k"] == 3)]
-    losses = il.set_index("method")["ours"]
-    assert {"MDAV", "V-MDAV", "Concorde-MHM", "HM2 and annealing"} <= set(losses.index)
-    assert losses["HM2 and annealing"] == losses.min()
-    best = microaggregate(frame.to_numpy(), 3).information_loss
-    assert losses["HM2 and annealing"] == pytest.approx(best)
-
-
 def test_what_was_measured_before_an_end_is_kept(
     run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

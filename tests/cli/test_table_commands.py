@@ -1,17 +1,21 @@
-"""trajanon microaggregate: any table of numbers."""
+"""trajanon microaggregate and bound: any table of numbers."""
 
 import json
 import re
 import shlex
 import subprocess
 import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from commands import FAST, Run, names
+from hypothesis import given
+from hypothesis import strategies as st
 
+from trajanon.cli.table_commands import rounded_text
 from trajanon.common.arrays import Floats
 from trajanon.tables import tables
 from trajanon.tables.cell_numbers_and_missing import Numbers, number_texts
@@ -291,3 +295,10 @@ def test_a_csv_is_microaggregated_without_libraries_that_take_long_to_load(table
         [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines()[-1] == "loaded"
+
+
+@given(value=st.floats(0, 100))
+def test_a_bound_is_written_rounded_down_and_a_loss_up(value: float) -> None:
+    low, high = rounded_text(value, ROUND_FLOOR), rounded_text(value, ROUND_CEILING)
+    assert Decimal(low) <= Decimal(value) <= Decimal(high)
+    assert Decimal(high) - Decimal(low) <= Decimal("0.0001")

@@ -1,4 +1,4 @@
-"""Parquet is read by Arrow alone, and categories as the values they stand for."""
+"""Parquet is read by Arrow alone, and columns as plain values."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +8,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 
-from trajanon.common.errors import FileProblem
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.files.arrow import (
+    column_of_lists,
+    column_of_rows,
+    frame,
+    geometries_of,
+    lists_of,
+    reading,
+    rows_of_size,
+)
 from trajanon.files.release_formats import read_release, write_release
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.trajectories.trajectories import Trajectories, TrajectoryRows
@@ -79,3 +89,64 @@ def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path)
     for read in (read_release, read_trajectories):
         with pytest.raises(FileProblem, match="as Parquet: it is another kind of file"):
             read(tmp_path / "text.parquet")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (pa.ArrowInvalid("Parquet magic bytes not found"), "another kind of file, or not whole"),
+        (pa.ArrowInvalid("Invalid UTF8 payload"), "texts that are not UTF-8: write it anew"),
+        (IsADirectoryError(), "a.parquet is a folder; name a file"),
+        (OSError("two\nlines"), "cannot read a.parquet as Parquet: two lines"),
+        (BadInput("as it is"), "^as it is$"),
+    ],
+)
+def test_what_keeps_a_file_from_being_read_is_one_sentence(error: Exception, says: str) -> None:
+    with pytest.raises((FileProblem, BadInput), match=says), reading("a.parquet"):
+        raise error
+
+
+def test_lists_are_written_and_read_with_their_sizes() -> None:
+    values, size = lists_of(column_of_lists(np.arange(5.0), np.array([2, 0, 3])), "times")
+    assert values.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert size.tolist() == [2, 0, 3]
+    hashes = np.array([[2**63 + 1, 3]], np.uint64)
+    values, size = lists_of(column_of_rows(hashes), "marks")
+    assert values.tolist() == hashes[0].tolist()  # as floats they would lose digits
+    with pytest.raises(BadInput, match="its column times holds double, and not lists of numbers"):
+        lists_of(pa.array([1.0]), "times")
+
+
+def test_a_row_has_as_many_times_as_points_or_none() -> None:
+    rows = rows_of_size(np.arange(4.0), np.array([2, 0, 2]), 2)
+    np.testing.assert_array_equal(rows, [[0.0, 1.0], [np.nan, np.nan], [2.0, 3.0]])
+    with pytest.raises(BadInput, match="row 1 has 1 time for 2 points"):
+        rows_of_size(np.arange(3.0), np.array([2, 1]), 2)
+
+
+def test_columns_of_any_type_become_plain_values() -> None:
+    day = pa.array([0, 10**7], pa.date32())  # the second is in no calendar of Python
+    table = pa.table(
+        {
+            "category": pa.array(["a", None, "a"]).dictionary_encode()[:2],
+            "bytes": pa.array([b"a", b"\xff"]),
+            "half": pa.array([1.5, 2.5], pa.float16()),
+            "day": day,
+        }
+    )
+    read = frame(table, "a.parquet")
+    assert read["category"][0] == "a"
+    assert read["category"].isna().tolist() == [False, True]
+    assert read["bytes"].tolist() == ["a", "\\xff"]
+    assert read["half"].tolist() == [1.5, 2.5]
+    assert str(read["day"][0]) == "1970-01-01"
+    assert read["day"].isna().tolist() == [False, True]
+    assert len(frame(table.select([]), "a.parquet")) == 2
+
+
+def test_only_bytes_are_geometries() -> None:
+    lines = geometries_of(pa.array([shapely.to_wkb(shapely.Point(1, 2)), None]))
+    assert lines[0] == shapely.Point(1, 2)
+    assert lines[1] is None
+    with pytest.raises(TypeError, match="these are string"):
+        geometries_of(pa.array(["POINT (1 2)"]))

@@ -1,5 +1,7 @@
-"""trajanon run: a file of settings repeats the work."""
+"""trajanon run and demo: a file of settings repeats the work, and the chain on the sample."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -112,16 +114,40 @@ def test_settings_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None
     assert "cannot read the settings" in run("run", str(tmp_path / "none.toml")).sentence
 
 
-def test_the_studio_says_what_it_needs(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert f"there is no {tmp_path / 'none'}" in run("studio", str(tmp_path / "none")).sentence
-    monkeypatch.setitem(sys.modules, "nicegui", None)
-    assert "pip install 'trajanon[studio]'" in run("studio").sentence
-
-
 def test_a_defect_is_no_mistake_in_the_settings(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_commands, "words_of", None)
     assert run("run", str(folder / "settings.toml")).code == 70
+
+
+def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
+    program = (
+        "import socket, sys\n"
+        "def refuse(*_): raise OSError('no network in this test')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "sys.argv = ['trajanon', 'demo', 'results']\n"
+        "from trajanon.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "anonymized.parquet holds" in done.stdout
+    assert done.stdout.rstrip().endswith(
+        "map.html in a browser (keep it private: it shows the originals)."
+    )
+    assert (tmp_path / "results" / "map.html").stat().st_size > 10_000
+    assert names(tmp_path) == {"results"}
+
+
+def test_demo_in_a_place_that_cannot_be_written_says_so(run: Run) -> None:
+    Path("file").touch()
+    assert "cannot make the folder file/x" in run("demo", "file/x").sentence
+    assert "cannot make the folder file" in run("demo", "file").sentence

@@ -10,7 +10,6 @@ from commands import Run
 import trajanon
 from trajanon.common import errors
 from trajanon.common.errors import warn
-from trajanon.common.progress import Notices
 
 RECORDS = [[0.0], [1.0], [10.0], [11.0]]
 REFERENCE = Path(__file__).parents[2] / "docs/reference/errors.md"
@@ -42,16 +41,6 @@ def test_a_command_shows_the_same_warning(run: Run, tmp_path: Path) -> None:
 def test_a_message_cannot_steer_a_terminal() -> None:
     with pytest.warns(trajanon.LeftOutWarning, match=re.escape(r"a\x1b[2Jb")):
         warn(trajanon.LeftOutWarning("a\x1b[2Jb"))
-
-
-def test_many_things_of_a_kind_are_warned_of_in_one() -> None:
-    notices = Notices()
-    with warnings.catch_warnings(record=True) as caught:
-        for number in (*range(13), 3):
-            notices.warn(trajanon.LeftOutWarning(f"thing {number}", "kind", str(number)))
-        notices.warn_of_hidden()
-    assert len(caught) == 11
-    assert str(caught[-1].message) == "3 more warnings like this one: thing 12"
 
 
 def test_the_reference_draws_the_whole_tree() -> None:

@@ -2,19 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
-from inspect import signature
 from pathlib import Path
 
 import pytest
 from commands import FAST, Run, names, track
 
-from trajanon.__main__ import _COMMANDS
-from trajanon.cli.options import COMMAND_NAMES, HELP
-from trajanon.cli.report_tables import without_lists
 from trajanon.data import sample
-from trajanon.extract import extraction
 
 
 def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
@@ -140,95 +134,3 @@ def test_the_version_is_told(run: Run) -> None:
 )
 def test_what_is_not_understood_is_one_sentence(run: Run, arguments: list[str], says: str) -> None:
     assert says in run(*arguments).sentence
-
-
-@pytest.mark.parametrize("mistake", [ZeroDivisionError, EOFError])
-def test_a_mistake_of_ours_is_not_hidden(
-    run: Run, monkeypatch: pytest.MonkeyPatch, mistake: type[Exception]
-) -> None:
-    """It keeps its traceback; typer would take an end of file for Ctrl-C."""
-
-    def broken(*_: object, **__: object) -> None:
-        raise mistake
-
-    monkeypatch.setattr(extraction, "extract_to", broken)
-    answer = run("extract", str(sample()), "--bbox", "madrid")
-    assert answer.code == 70
-    assert "Traceback" in answer.err
-    assert mistake.__name__ in answer.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [(["check", "-k", "99", "--json"], 1), (["microaggregate", "t.csv", "-k", "2", *FAST], 0)],
-)
-def test_a_pipe_that_closes_changes_no_answer(here: Path, arguments: list[str], code: int) -> None:
-    (here / "t.csv").write_text("a\n1\n2\n")
-    ours, theirs = os.pipe()
-    os.close(ours)  # as head does
-    errors = theirs if code else subprocess.PIPE
-    program = [sys.executable, "-m", "trajanon", *arguments]
-    done = subprocess.run(program, cwd=here, stdout=theirs, stderr=errors, check=False)
-    os.close(theirs)
-    assert done.returncode == code
-    assert not done.stderr
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_an_answer_that_cannot_be_written_is_none(here: Path) -> None:
-    program = [sys.executable, "-m", "trajanon", "check", "-k", "4"]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(program, cwd=here, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 2
-    assert done.stderr == b"trajanon: the system: No space left on device\n"
-
-
-NAME = "a\x1b[2Jb\u202ec\x9b\udcffd\n" + 2_000 * "e"
-
-
-def test_no_name_steers_the_terminal(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither in what is refused, nor in findings, warnings, tables or bars."""
-    short = NAME[:12]
-    (here / f"{short}.gpx").write_text(track())
-    column = NAME.replace("\udcff", "").replace("\n", "")
-    (here / "bad.gpx").write_text(f"<gpx><{column}")
-    (here / "t.csv").write_text(f"{column},b\n1,2\n3,4\n")
-    collection = json.loads('{"type": "FeatureCollection", "features": []}')
-    (here / "r.geojson").write_text(json.dumps({**collection, NAME: NAME}))
-    answers = [
-        run("anonymize", NAME, "-k", 4),
-        run(NAME),
-        run("extract", f"{short}.gpx", "--windows", "--spacing", 5, "--out", f"{short}.parquet"),
-        run("extract", here, "--windows", "--spacing", 5, "--out", "o.parquet"),
-        run("check", "r.geojson", "-k", 4),
-        run("microaggregate", "t.csv", "-k", 2, *FAST),
-        run("microaggregate", "t.csv", "-k", 2, "--columns", NAME),
-        run("map", NAME, NAME),
-    ]
-    for answer in answers:
-        for line in (answer.out + answer.err).splitlines():
-            assert line.isprintable(), line
-            assert len(line) <= 1_100
-    assert not [a.err[-900:] for a in answers if a.code == 70]
-    assert {answer.code for answer in answers} == {0, 1, 2}
-
-
-def test_the_table_of_helps_lists_what_each_command_takes() -> None:
-    """A parameter that is not in it would be no option."""
-    for command in _COMMANDS:
-        listed = COMMAND_NAMES.get(command.__name__, command.__name__)
-        if listed in HELP:
-            code = command.__code__  # the signature is what the table made of it
-            taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            assert {*taken} <= {*signature(command).parameters}, listed
-
-
-def test_json_keeps_the_lists_that_are_not_of_rows() -> None:
-    kept = {
-        "rows": {"way": "lines"},
-        "times": {"alone": {"hours": ["04:00"]}},
-        "source": {"run": {"paths": ["a.gpx"]}},
-        "stages": [{"name": "path"}],
-    }
-    report = {**kept, "labels": [0, 0], "rows": {"way": "lines", "without": [1]}}
-    assert without_lists(report) == kept

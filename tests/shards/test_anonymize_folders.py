@@ -30,7 +30,7 @@ from shards import (
 )
 
 import trajanon
-from trajanon.common.arrays import Floats, Ints, renumbered
+from trajanon.common.arrays import Floats, renumbered
 from trajanon.common.search_and_release_options import RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
@@ -42,7 +42,6 @@ from trajanon.release import release
 from trajanon.release.report_files import read_report
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.survey_and_cuts import PlacedRows, keys_of_cuts
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -237,36 +236,6 @@ def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
     assert report["shards"] == 5
     assert subjects_per_group(labels_of(out_of(tmp_path)), subject).min() >= 3
-
-
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 200), shards=st.integers(2, 9))
-def test_each_shard_has_k_subjects_also_of_rows_that_are_not_sampled(
-    seed: int, n: int, shards: int
-) -> None:
-    random = np.random.default_rng(seed)
-    rows = rows_at(random.integers(0, n, n), random.integers(0, 12, n))
-    k = min(3, len(np.unique(rows.person)))
-    is_sampled = np.arange(n) % 2 == 0
-    sample = PlacedRows(*(column[is_sampled] for column in rows))
-    cuts = keys_of_cuts(sample, k, shards)
-    assert len(cuts) < shards
-    shard = np.searchsorted(cuts, rows.key, side="right")
-    if len(cuts):
-        assert len(np.unique(shard)) == len(cuts) + 1
-        assert subjects_per_group(shard, renumbered(rows.person.astype(np.int64))).min() >= k
-
-
-def rows_at(key: Ints, person: Ints) -> PlacedRows:
-    return PlacedRows(np.zeros((len(key), 2), dtype=np.float32), key, person.astype(np.uint64))
-
-
-def test_shards_are_as_large_as_each_other() -> None:
-    numbers = np.random.default_rng(0).permutation(5000)
-    for shards in (2, 3, 7, 10):
-        cuts = keys_of_cuts(rows_at(numbers, numbers), 5, shards)
-        sizes = np.bincount(np.searchsorted(cuts, numbers, side="right"))
-        assert len(sizes) == shards
-        assert np.ptp(sizes) < 10
 
 
 @pytest.mark.parametrize("kind", ["trips", "windows"])

@@ -5,10 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import geopandas
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from commands import Run
 from hypothesis import given, settings
@@ -89,24 +86,6 @@ def test_moving_features_need_times(tmp_path: Path, run: Run) -> None:
     assert answer.code == 2
     assert "--times" in answer.sentence
     assert not path.exists()
-
-
-def test_parquet_holds_lists_of_whole_seconds(tmp_path: Path) -> None:
-    table = pq.read_table(written(tmp_path / "r.parquet"))
-    assert table.column_names == ["id", "geometry", "times"]
-    assert table.schema.field("times").type.value_type == pa.int64()
-    assert table.schema.metadata[b"times"].decode() == CLOCK.sentence
-    assert len(geopandas.read_parquet(tmp_path / "r.parquet")["times"][0]) == 3
-
-
-def test_a_layer_has_a_list_of_times_and_two_lines_of_words(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.gpkg")
-    found = geopandas.read_file(path)
-    of = released().times
-    assert of is not None
-    assert [json.loads(text) for text in found["times"]] == of.tolist()
-    assert read_lines(path).clock == CLOCK.sentence
-    assert b"copyright\n" + CLOCK.sentence.encode() in path.read_bytes()
 
 
 def test_dates_of_a_day_or_a_week_are_of_a_documented_monday(tmp_path: Path) -> None:

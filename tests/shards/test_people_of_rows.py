@@ -33,6 +33,7 @@ from trajanon.release.plan import Plan
 from trajanon.shards import survey_and_cuts
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.people_of_rows import people_of_names, people_of_recordings
 from trajanon.shards.scratch_and_resume import scratch_for
 from trajanon.shards.survey_and_cuts import PlacedRows
 from trajanon.trajectories.provenance import NAMELESS_SUBJECT
@@ -282,3 +283,25 @@ def test_a_column_without_any_value_goes_with_any_kind(
     for number, part in enumerate(order):
         (part / "part-00000.parquet").rename(folder / f"{number}.parquet")
     assert whose(folder) == ([0, 1, 1, 0, 2] if first else [0, 1, 0, 2, 2])
+
+
+def test_spellings_of_a_person_have_one_hash_and_names_of_their_own() -> None:
+    values = np.array(["Ann", "ann ", "Bob", None, " "], dtype=object)
+    people = people_of_names(values, exact=False)
+    assert people.person[0] == people.person[1] != people.person[2]
+    assert people.name[0] != people.name[1]
+    assert people.person[3:].tolist() == people.name[3:].tolist() == [0, 0]  # nobody
+    exact = people_of_names(values, exact=True)
+    assert len({*exact.person[:3].tolist()}) == 3
+    whole, fraction = (people_of_names(np.array([one, 3]), exact=False) for one in (7, 7.0))
+    assert whole.person.tolist() == fraction.person.tolist()
+
+
+def test_rows_without_a_trace_are_recordings_of_their_own() -> None:
+    row = np.arange(10, 14)
+    alone = people_of_recordings(None, row).person
+    assert len(np.unique(alone)) == 4
+    assert alone[1:3].tolist() == people_of_recordings(None, row[1:3]).person.tolist()
+    traced = people_of_recordings(np.array(["a", None, "a", "A"], dtype=object), row).person
+    assert traced[0] == traced[2] != traced[3]
+    assert traced[1] == alone[1]
