@@ -300,15 +300,16 @@ def test_the_statement_names_what_its_proof_assumes(evaluation: Evaluation, rele
 def test_habits_tell_nothing_of_a_person_with_most_trips(
     evaluation: Evaluation, released: Path, most_of_one: int
 ) -> None:
-    assert evaluation.habits is not None
+    guessed = evaluation.habits
+    assert guessed is not None
     evaluation = replace(evaluation, most_of_one=most_of_one)
-    people = evaluation.habits.targets / most_of_one
+    people = guessed.targets / most_of_one
     crowd = Crowd(min(people, 200), shares=True)
 
     _, *guesses, _ = certified(evaluation, released)["whoever holds all other tracks"]
     (habits,) = [entry for entry in guesses if "other trajectories" in entry["attack"]]
     shares = habits["error as a share of the line's"]
-    share = evaluation.habits.share.value
+    share = guessed.share.value
     assert shares["of medians"]["value"] == crowd.number(share)
     datasheet = " ".join(evaluation.datasheet.split())
     assert f"guesses the hidden one {crowd.text(share, two_digits)} as far off" in datasheet
