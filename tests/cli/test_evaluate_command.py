@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -192,27 +191,6 @@ def test_the_command_refuses_in_a_sentence(
 def test_no_input_is_written_over(run: Run, here: Path) -> None:
     (here / "evaluation.json").symlink_to(here / "anonymized.report.json")
     assert "is read as input" in run("evaluate").sentence
-
-
-def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
-    held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
-    assert held.code == 0
-    assert "2 different people in each group" in held.out
-    assert "without a name" not in held.out
-    some = replace(toy(), provenance={"counts": {"recordings of unknown subjects": 3}})
-    trajanon.write_trajectories(here / "some.parquet", some)
-    told = run("check", "-k", 2, "--trajectories", "some.parquet").out
-    assert "in each group, where 3 recordings without a name count as 3" in told
-    beside = ("--trajectories", "trajectories.parquet", "--against", "anonymized.parquet")
-    told = run("check", "-k", 2, *beside).out
-    assert "; also beside anonymized.parquet no fewer than 2 stand behind each." in told
-    same = run("check", "-k", 2, *beside, "--json")
-    assert same.code == 0
-    assert json.loads(same.out)["holds"]
-    (here / "anonymized.report.json").unlink()
-    assert "--against needs --trajectories" in run("check", "-k", 2, *beside[2:]).sentence
-    cannot = run("check", "-k", 2, *beside)
-    assert "there is no anonymized.report.json" in cannot.sentence
 
 
 def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:

@@ -173,12 +173,6 @@ def test_originals_without_times_are_found_by_their_places(originals: Originals)
     assert none.chances["hour of a trip"] is None
 
 
-def test_rows_all_near_one_original_are_in_no_order(originals: Originals) -> None:
-    points = originals.trips.points[:1] + np.random.default_rng(0).normal(0.0, 1e-6, (20, 1, 2))
-    found = audit("one place", originals, of_points(points))
-    assert "order_kept" not in names_of(found)
-
-
 def test_an_id_of_several_originals_is_refused(originals: Originals) -> None:
     """Or a row would count once for each of them, and more often than there are rows."""
     by_person = replace_names(originals, [str(number % 60) for number in range(N)])

@@ -79,7 +79,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         compare(original, released(), short)
 
 
-def test_the_public_map_holds_nothing_but_the_released() -> None:
+def test_the_public_map_holds_nothing_but_the_release() -> None:
     page = html(public(released()))
     assert page.startswith("<!DOCTYPE html>")
     assert '<html lang="en">' in page

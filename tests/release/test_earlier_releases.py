@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import Run
+from held_releases import held
 from plain import unmoved
 from planted import UNTIMED, K, written
 from reports import UNMOVED
@@ -15,22 +16,13 @@ from reports import UNMOVED
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.common.search_and_release_options import MethodName, TimesName
+from trajanon.common.search_and_release_options import TimesName
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.originals import matched
 from trajanon.release.report import digest_of
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
-
-
-def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
-    """Trajectories of which a release and its report stand in the folder."""
-    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
-    trajectories = Trajectories(points, subject=np.arange(30) % 6)
-    release = trajanon.anonymize(trajectories, K, method=method, refine="none")
-    release.write(folder / "r.parquet")
-    return trajectories
 
 
 def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:

@@ -5,25 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from held_releases import held
 from planted import K
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.search_and_release_options import MethodName
 from trajanon.files.release_formats import write_release
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.release.originals import lines_of_released, matching_report
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
-
-
-def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
-    """Trajectories of which a release and its report stand in the folder."""
-    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
-    trajectories = Trajectories(points, subject=np.arange(30) % 6)
-    release = trajanon.anonymize(trajectories, K, method=method, refine="none")
-    release.write(folder / "r.parquet")
-    return trajectories
 
 
 def test_a_report_with_other_rows_of_a_line_is_of_another_release(tmp_path: Path) -> None:

@@ -7,23 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from held_releases import held
 from planted import K
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.search_and_release_options import MethodName
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
-
-
-def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
-    """Trajectories of which a release and its report stand in the folder."""
-    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
-    trajectories = Trajectories(points, subject=np.arange(30) % 6)
-    release = trajanon.anonymize(trajectories, K, method=method, refine="none")
-    release.write(folder / "r.parquet")
-    return trajectories
 
 
 def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:

@@ -33,6 +33,13 @@ def test_of_any_part_of_a_document_all_but_the_last_element_is_whole(size: int) 
     assert taken == [str(number) for number in range(20)]
 
 
+@pytest.mark.parametrize("before", [b"\n", b"\xef\xbb\xbf\n", b" \xef\xbb\xbf"])
+def test_blanks_before_the_declaration_are_passed_over(before: bytes) -> None:
+    text = before + b'<?xml version="1.0"?><a><b/></a>'
+    *_, root = growing_tree(io.BytesIO(text).read, "a.xml")
+    assert tags(root) == ["b", "end"]
+
+
 def broken_off(text: bytes) -> Element:
     """Return the tree of a document that breaks off, which is refused in the end."""
     roots: list[Element] = []
