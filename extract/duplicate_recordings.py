@@ -136,6 +136,7 @@ class Repeats:
         # A clock that is wrong moves all times alike, by the seconds of GPS or a zone of half
         # hours: a way to the fifth digit at the same seconds from its start is nobody else's.
         timed = points.take(np.isfinite(points.time))
+        timed = timed.take(np.lexsort((timed.time, timed.trace)))
         lat, lon = timed.lat.round(5), timed.lon.round(5)
         first_at_place = ~pd.DataFrame({"trace": timed.trace, "lat": lat, "lon": lon}).duplicated()
         seconds = np.floor(timed.time)
