@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.hashing import least_hashes
 from trajanon.extract import Rules, cut, extract, traces
 from trajanon.extract.duplicate_recordings import WIDE, Places
 from trajanon.extract.persons_numbered import Recordings
@@ -23,18 +22,6 @@ from trajanon.trajectories.subjects import COPIES_MERGED, NAMELESS, NAMELESS_COU
 HOUR = 3_600.0
 DAY = 1_684_000_000.0 // 86_400.0 * 86_400.0
 WITHOUT_LIMITS = Rules(min_length=100.0, max_gap=None, max_pause=None)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 9)), max_size=40),
-    st.sampled_from([5, 300, 70_000]),
-)
-def test_the_least_hashes_are_those_of_a_slow_twin(held: list[tuple[int, int]], more: int) -> None:
-    owner, hashes = np.array(held, dtype=np.int64).reshape(-1, 2).T
-    found = least_hashes(owner * (more // 5), hashes.astype(np.uint64), more, 3)
-    for number in range(5):
-        least = sorted({one for who, one in held if who == number})[:3]
-        assert found[number * (more // 5)].tolist() == least + [0] * (3 - len(least))
 
 
 def ride(seed: int, *, fixes: int = 300, every: float = 5.0, start: float = DAY) -> Trace:
