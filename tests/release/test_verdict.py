@@ -232,6 +232,13 @@ def test_people_who_were_not_counted_are_nowhere_green() -> None:
     )
 
 
+def test_shards_do_not_hide_that_some_have_no_name() -> None:
+    found = verdict(reported(**nameless(0.1, 1), shards=2, persons=None))
+    kinds = [finding.kind for finding in found.findings]
+    assert kinds == ["people_not_checked", "nameless_not_checked"]
+    assert "recordings without a name are of other people" in found.headline
+
+
 def test_a_report_without_any_hour_is_judged() -> None:
     times = alone(0)["times"] | {"alone": {"of": 0}}
     assert verdict(reported(times=times)).kind == "ready"
