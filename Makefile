@@ -64,7 +64,8 @@ MUTATE ?= trajanon/release/release_check.py trajanon/files/release_inspection.py
   trajanon/release/lines_of_groups.py trajanon/release/verdict.py \
   trajanon/extract/sources/columns_chosen_for_roles.py trajanon/extract/sources/column_role_names.py \
   trajanon/extract/sources/column_evidence.py
-TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/grouping/test_partition.py \
+TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/test_anonymization.py \
+  tests/grouping/test_partition.py \
   tests/grouping/test_microaggregation.py tests/extract/sources
 
 mutants: .venv/mutants

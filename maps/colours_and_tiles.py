@@ -18,7 +18,7 @@ RAMP = ("#fed976", "#feb24c", "#fd8d3c", "#fc4e2a", "#e31a1c", "#bd0026", "#8000
 
 
 def add_street_map(drawn: folium.Map, tiles: str) -> None:
-    """Put tiles under a map: a name that folium knows, or the address of a server."""
+    """Put tiles under a map, by a name that folium knows."""
     try:
         street_map = folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
     except ValueError as error:

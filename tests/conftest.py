@@ -57,17 +57,17 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 LONGEST = [
-    "test_studio",
+    "test_studio_page",
     "test_docs",
     "test_real_data",
     "test_clusters",
-    "test_map_page_in_browser",
-    "test_maps_in_browser",
+    "test_page_panel_in_browser",
+    "test_page_lines_in_browser",
     "test_microaggregation",
     "test_column_generation",
     "test_compiled",
-    "test_figures",
-    "test_series",
+    "test_benchmark_figures",
+    "test_ledger_series",
     "test_microaggregation_seed",
     "test_reproduce",
     "test_tables_measured_again",

@@ -130,8 +130,8 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
         # A long one without times is in the order of its file: nothing joins it.
         goes_on = all(len(part) == 1 or part.is_timed for part in (*held[:1], piece))
 
-        first = np.fmin.reduce(piece.time, initial=np.inf)
-        last = np.fmax.reduce(piece.time, initial=-np.inf)
+        first = np.fmin.reduce(piece.time, initial=np.inf, dtype=np.float64)
+        last = np.fmax.reduce(piece.time, initial=-np.inf, dtype=np.float64)
         span = (first, last) if len(piece) > 1 and first <= last else None
         if held and goes_on and span and _overlaps(span, spans):
             goes_on = False

@@ -95,7 +95,7 @@ def which_k(
         ax.set_ylim(bottom=0.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
         ax.set_xlabel("points moved, mean (metres)")
-        ax.set_ylabel("a row of the target is found (share of tries)")
+        ax.set_ylabel("tries that find a row of the target")
         legend_below(figure, 2)
 
     caption = (

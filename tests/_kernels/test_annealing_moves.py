@@ -1,4 +1,4 @@
-"""Random moves of windows that slide: made, refused, and followed."""
+"""Random moves of records, and of windows that slide: made, refused, and followed."""
 
 import naive
 import numpy as np
@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 from naive_sliding import move_drawn, rows_at, unsound
 from sliding_towns import Scene, scene, scenes, seeds
 
-from trajanon._kernels.annealing_moves import draw_start, make_random_moves
+from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, draw_start, make_random_moves
 from trajanon._kernels.sliding_windows import find_meeting
+from trajanon.common.arrays import renumbered
+from trajanon.grouping.problem import Problem
+from trajanon.grouping.refinements.annealing import QUANTILES, neighbour_ranks
+from trajanon.grouping.refinements.descent import build_descent
 
 
 @given(scene=scenes, heat=st.sampled_from([1e-6, 0.1, 1.0, 10.0]))
@@ -90,3 +94,20 @@ def test_after_many_random_moves_everything_can_be_found_again(
     assert not unsound(groups)
     assert naive.holds(groups.labels, groups.members["subject"], k)
     assert naive.holds(groups.labels, None, k)
+
+
+def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
+    # The last record looks to the first, which looks to nobody outside its group.
+    records = np.array([0.0, -9.0, -9.5, 1.0, 1.5])[:, None]
+    labels = np.array([0, 0, 0, 1, 1])
+    neighbours = np.array([[1], [2], [1], [0], [3]])
+    annealing = Annealing(
+        descent=build_descent(Problem(records, np.arange(5), 2), records, labels, neighbours),
+        warmth=np.full(5, 1e-3),
+        quantiles=QUANTILES,
+        ranks=neighbour_ranks(1),
+        random=np.array([1], dtype=np.uint64),
+        moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
+    )
+    make_random_moves(annealing, None, 2, 1_000, 1.0, 0.5)
+    assert renumbered(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]

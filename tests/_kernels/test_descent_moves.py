@@ -1,11 +1,13 @@
+"""Moves of descent, each beside its slow twin."""
+
 from dataclasses import replace
 
 import naive
 import numpy as np
 import pytest
+from groups_to_descend import near_records, neighbourhood, starts
 from hypothesis import given
-from hypothesis import strategies as st
-from naive_refine import Group, Grouped, Neighbourhood, both, grouped, kept, moved
+from naive_refine import Group, Grouped, kept, moved
 
 from trajanon._kernels.descent_moves import (
     Descent,
@@ -16,50 +18,13 @@ from trajanon._kernels.descent_moves import (
     list_near_groups,
     split_group,
 )
-from trajanon.common.arrays import Ints, renumbered
-from trajanon.grouping.neighbours import exact_neighbours, neighbour_count
-from trajanon.grouping.refinements.descent import build_descent, descend
-from trajanon.grouping.standardised_records import standardise
-
-seeds = st.integers(0, 10**6)
-
-
-@st.composite
-def starts(draw: st.DrawFn, most: int = 30) -> Grouped:
-    """Random groups of records of many kinds, k different subjects in each."""
-    rng = np.random.default_rng(draw(seeds))
-    n, p = draw(st.integers(6, most)), draw(st.integers(1, 3))
-    X = rng.normal(size=(n, p)) ** draw(st.sampled_from([1, 3]))
-    kind = draw(st.sampled_from(["free", "grid", "duplicates", "far from zero"]))
-    if kind == "grid":
-        X = X.round()
-    if kind == "duplicates":
-        X = X[rng.integers(0, max(n // 2, 1), n)]
-    if kind == "far from zero":
-        X += 1e6
-    whose = draw(st.sampled_from(["own", "few", "one has most"]))
-    subjects = np.arange(n) if whose == "own" else rng.integers(0, max(n // 2, 1), n)
-    if whose == "one has most":
-        subjects[rng.random(n) < 0.6] = 0
-    subjects = renumbered(subjects)
-    k = min(draw(st.integers(2, 5)), int(subjects.max()) + 1)
-    labels = renumbered(rng.permutation(np.arange(n) % max(n // k, 1)))
-    while not naive.holds(labels, subjects, k):
-        labels = renumbered(np.maximum(labels - 1, 0))
-    return grouped(standardise(X), labels, k, subjects)
-
-
-def near_records(work: Grouped) -> Ints:
-    return exact_neighbours(work.records, neighbour_count(work.k))
+from trajanon.common.arrays import Ints
+from trajanon.grouping.refinements.descent import build_descent
 
 
 def begun(work: Grouped) -> Descent:
     """A state of the kernels in which nothing has moved."""
     return build_descent(work, work.records, work.labels, near_records(work))
-
-
-def neighbourhood(work: Grouped) -> Neighbourhood:
-    return Neighbourhood(work, near_records(work))
 
 
 def members(labels: Ints) -> set[Group]:
@@ -69,25 +34,6 @@ def members(labels: Ints) -> set[Group]:
 
 def near_of(state: Descent, record: int) -> Ints:
     return state.groups_near_record[: list_near_groups(state, record, state.groups_near_record)]
-
-
-@given(work=starts(), seed=seeds)
-def test_descent_ends_where_no_move_gains_however_groups_are_numbered(
-    work: Grouped, seed: int
-) -> None:
-    order = np.random.default_rng(seed).permutation(int(work.labels.max()) + 1)
-    before = order[work.labels]
-    labels = before.copy()
-    after = descend(*both(replace(work, labels=labels)))
-    assert np.array_equal(labels, before), "the input was changed"
-    assert naive.holds(after, work.subjects, work.k)
-    assert naive.sse(work.records, after) <= naive.sse(work.records, before) + 1e-9
-    end = neighbourhood(replace(work, labels=renumbered(after)))
-    for move in end.moves():
-        assert end.gain(move) <= 1e-9, move
-
-
-# Each move beside its slow twin
 
 
 @given(work=starts(most=16))

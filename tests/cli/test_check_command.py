@@ -1,7 +1,10 @@
-"""trajanon check: its exit codes."""
+"""trajanon check: its exit codes, and the holder's files."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from commands import Run
 from toy import toy
 
@@ -46,3 +49,32 @@ def walk(number: int) -> str:
     """A table's rows of a walk to the north, beside those of other numbers."""
     steps = range(30)
     return "\n".join(f"{number},{40 + step / 1000},{-3 + number / 1000}" for step in steps)
+
+
+@pytest.fixture
+def toys(tmp_path: Path) -> Path:
+    """A folder with a small release, and its trajectories."""
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", toy())
+    trajanon.anonymize(toy(), 2, effort="fast").write(tmp_path / "anonymized.parquet")
+    return tmp_path
+
+
+def test_check_takes_the_holders_files(run: Run, toys: Path) -> None:
+    held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    assert held.code == 0
+    assert "2 different people in each group" in held.out
+    assert "without a name" not in held.out
+    some = replace(toy(), provenance={"counts": {"recordings of unknown subjects": 3}})
+    trajanon.write_trajectories(toys / "some.parquet", some)
+    told = run("check", "-k", 2, "--trajectories", "some.parquet").out
+    assert "in each group, where 3 recordings without a name count as 3" in told
+    beside = ("--trajectories", "trajectories.parquet", "--against", "anonymized.parquet")
+    told = run("check", "-k", 2, *beside).out
+    assert "; also beside anonymized.parquet no fewer than 2 stand behind each." in told
+    same = run("check", "-k", 2, *beside, "--json")
+    assert same.code == 0
+    assert json.loads(same.out)["holds"]
+    (toys / "anonymized.report.json").unlink()
+    assert "--against needs --trajectories" in run("check", "-k", 2, *beside[2:]).sentence
+    cannot = run("check", "-k", 2, *beside)
+    assert "there is no anonymized.report.json" in cannot.sentence

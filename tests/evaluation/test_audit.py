@@ -1,7 +1,5 @@
-"""An audit of any release: ends of its scale, planted weak points, and its page."""
+"""An audit of any release: ends of its scale, and planted weak points."""
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import Run
+from audits import N, trips_of_a_town
 
 import trajanon
 from trajanon.cli.audit_of_other_programs import read_any, read_originals
@@ -18,34 +16,14 @@ from trajanon.evaluation.audit import ATTACKS, Audit, audit, audit_with_report, 
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.release.originals import matched
 from trajanon.release.report_files import checked
-from trajanon.trajectories.trajectories import Trajectories
 
 K = 4
-N = 240
-START = 1_212_900_000.0
 BY_MATCH = [*ATTACKS][:7]
 
 
 @pytest.fixture(scope="module")
 def originals() -> Originals:
-    """Trips of 60 people in a town, each from a place of its own to another; with times."""
-    random = np.random.default_rng(3)
-    person = np.arange(N) % 60
-    home = random.uniform([40.40, -3.75], [40.48, -3.65], (60, 2))[person]
-    work = random.uniform([40.40, -3.75], [40.48, -3.65], (60, 2))[person]
-    other = random.uniform([40.40, -3.75], [40.48, -3.65], (N, 2))
-    trip = np.arange(N) // 60
-    begin = np.where((trip % 2 == 0)[:, None], home, work)
-    end = np.where((trip == 3)[:, None], other, np.where((trip % 2 == 0)[:, None], work, home))
-    share = np.linspace(0.0, 1.0, 12)[:, None]
-    bend = np.sin(np.pi * share) * random.normal(0.0, 0.004, (N, 1, 2))
-    points = begin[:, None] + (end - begin)[:, None] * share + bend
-    departure = START + 20_000.0 * trip + random.uniform(0.0, 9_000.0, N)
-    duration = random.uniform(600.0, 3_000.0, N)
-    times = departure[:, None] + duration[:, None] * share[:, 0]
-    trips = Trajectories(points, subject=person, times=times, provenance={"trips": True})
-    rows = Recordings.of(trips, None)
-    return Originals(trips, rows, [rows.names])
+    return trips_of_a_town()
 
 
 def of_points(points: Floats, times: Floats | None = None, names: Ints | None = None) -> Recordings:
@@ -122,38 +100,6 @@ def test_a_release_that_hides_has_no_weak_point(originals: Originals) -> None:
         assert "--match id" in found.not_measured_words
 
 
-def test_planted_weak_points_are_found_by_name(originals: Originals) -> None:
-    good = hidden(originals)
-    trips = originals.trips
-    random = np.random.default_rng(5)
-    noisy = trips.points + random.normal(0.0, 0.002, (N, 1, 2))
-
-    ids_kept = random.permutation(N)
-    found = audit("ids", originals, of_points(noisy[ids_kept], names=ids_kept))
-    assert names_of(found) == {"ids_kept"}
-    assert names_of(audit("order", originals, of_points(noisy))) == {"order_kept"}
-
-    inside = good.points.copy()
-    inside[37] = trips.points[11]
-    found = audit("one original", originals, of_points(inside, good.times))
-    assert [weak[:3] for weak in found.weaknesses] == [("original_rows", 1, 38)]
-
-    piece = good.points.copy()
-    piece[37, 3:8] = trips.points[11, 4:9]
-    found = audit("piece", originals, of_points(piece, good.times))
-    assert ("pieces", 1, 38) in [weak[:3] for weak in found.weaknesses]
-
-    assert trips.times is not None
-    exact = of_points(good.points, trips.times[random.permutation(N)])
-    assert names_of(audit("exact times", originals, exact)) == {"exact_times"}
-
-    kept = np.arange(N) != 5
-    assert good.times is not None
-    small = of_points(good.points[kept], good.times[kept])
-    found = audit("a group of k - 1", originals, small)
-    assert [weak[:2] for weak in found.weaknesses] == [("small_lines", K - 1)]
-
-
 def test_our_release_is_measured_alike_with_its_report_and_by_ids(originals: Originals) -> None:
     made = trajanon.anonymize(originals.trips, K, effort="fast", times="of-day")
     report = checked(made.report)
@@ -191,119 +137,6 @@ def test_our_release_is_measured_alike_with_its_report_and_by_ids(originals: Ori
         assert known.low <= measured.value <= known.high, name
 
 
-def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    fixes = {
-        "id": ["a"] * 3 + ["b"] * 2 + ["c"],
-        "lat": [41.0, 41.0, 41.0, 41.1, 41.2, 41.3],
-        "lon": [2.0, 2.001, 2.003, 2.0, 2.0, 2.0],
-    }
-    pd.DataFrame(fixes).to_csv(path, index=False)
-    found = read_any(path, 4)
-    assert list(found.names) == ["a", "b", "c"]
-    assert found.times is None
-    assert found.points[0, :, 1] == pytest.approx([2.0, 2.001, 2.002, 2.003])
-    assert found.points[1, :, 0] == pytest.approx(np.linspace(41.1, 41.2, 4))
-    assert (found.points[2] == [41.3, 2.0]).all()
-    assert np.diff(found.first).tolist() == [3, 2, 1]
-
-
-def test_an_id_with_a_number_sign_is_read_whole(tmp_path: Path) -> None:
-    """Else all would be called 1, and that they kept their ids would not be noticed."""
-    rows = "".join(f"{name}#1,41.{at},2.1\n" for name in ("ann", "bob") for at in range(4))
-    path = tmp_path / "points.csv"
-    path.write_text(f"id,lat,lon\n{rows}", "utf-8")
-    assert read_any(path, 4).names == ["ann#1", "bob#1"]
-    assert read_originals(path).names[0] == ["ann#1", "bob#1"]
-
-
-def test_ways_of_no_length_stay_where_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    fixes = {
-        "id": ["a"] * 2 + ["b"] * 2,
-        "lat": [41.0, 41.0, 42.0, 42.0],
-        "lon": [2.0, 2.0, 3.0, 3.1],
-        "time": ["2008-06-01T10:00:00Z", "2008-06-01T10:01:00Z"] * 2,
-    }
-    pd.DataFrame(fixes).to_csv(path, index=False)
-    found = read_any(path, 3)
-    assert found.points[0].tolist() == [[41.0, 2.0]] * 3
-    assert found.points[1, :, 1] == pytest.approx([3.0, 3.05, 3.1])
-    assert found.times is not None
-    assert (found.times[:, -1] - found.times[:, 0]).tolist() == [60.0, 60.0]
-
-
-@pytest.fixture
-def here(tmp_path: Path, originals: Originals) -> Path:
-    trajanon.write_trajectories(tmp_path / "trajectories.parquet", originals.trips)
-    frame = originals.trips.to_dataframe().rename(columns={"trajectory": "id"})
-    frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
-    frame["lat"] += 0.001
-    frame[["id", "lat", "lon", "time"]].to_parquet(tmp_path / "moved.parquet", index=False)
-    release = trajanon.anonymize(originals.trips, K, effort="fast", key=bytes(range(32)))
-    release.write(tmp_path / "ours.parquet")
-    return tmp_path
-
-
-def test_several_releases_make_one_page(run: Run, here: Path) -> None:
-    answer = run("evaluate", "trajectories.parquet", "moved.parquet", "ours.parquet")
-    assert answer.code == 0
-    assert "not measured are" in answer.out
-    assert "- Rows stand in the order of the originals" in answer.out
-    page = (here / "evaluation.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 1
-    assert "4 ours.parquet" in page
-    told = json.loads((here / "evaluation.json").read_text(encoding="utf-8"))
-    assert [one["name"] for one in told["releases"]] == [
-        *("originals", "noise", "moved.parquet", "ours.parquet")
-    ]
-
-    assert "another program" not in answer.out
-    matched = run("evaluate", "trajectories.parquet", "moved.parquet", "--match", "id")
-    assert "There is no moved.report.json, so moved.parquet was taken for" in matched.out
-    moved = json.loads((here / "evaluation.json").read_bytes())["releases"][2]
-    assert moved["matched"] == N
-    assert moved["metres"] == pytest.approx(111.0, abs=1.0)
-
-
-def test_a_method_is_run_on_halves(run: Run, here: Path) -> None:
-    (here / "copy.py").write_text("import shutil, sys; shutil.copy(*sys.argv[1:])")
-    command = f"{sys.executable} copy.py {{in}} {{out}}"
-    given = ("evaluate", "trajectories.parquet", "moved.parquet", "--method")
-    told = json.loads(run(*given, command, "--json").out)
-    assert told["releases"][2]["chances"]["membership"]["value"] == pytest.approx(1.0)
-    assert "is a command that publishes {in}" in run(*given, "cp in out").sentence
-    assert "failed: it wrote no {out}" in run(*given, "true {in} {out}").sentence
-
-
-def test_a_release_of_other_trips_is_refused_by_its_name(
-    run: Run, here: Path, originals: Originals
-) -> None:
-    fewer = originals.trips.take(np.arange(N - 8))
-    trajanon.anonymize(fewer, K, effort="fast", key=bytes(range(32))).write(here / "other.parquet")
-    answer = run("evaluate", "trajectories.parquet", "other.parquet", "moved.parquet")
-    assert answer.sentence.startswith("trajanon: other.parquet: ")
-    assert not (here / "evaluation.html").exists()
-
-
-def test_what_does_not_fit_is_refused(run: Run, here: Path) -> None:
-    both = ("evaluate", "trajectories.parquet", "moved.parquet")
-    absent = run("evaluate", "trajectories.parquet", "none.parquet", "--match", "id")
-    assert "there is no none.parquet" in absent.sentence
-    assert "'name' is not one of 'id', 'order'" in run(*both, "--match", "name").sentence
-    assert "are for one release with its report" in run(*both, "--holdout").sentence
-    ours = run("evaluate", "trajectories.parquet", "ours.parquet", "--match", "id")
-    assert "has its report beside it" in ours.sentence
-    assert "one or more releases" in run("evaluate", "trajectories.parquet").sentence
-
-
-def test_originals_may_be_recordings(here: Path) -> None:
-    found = read_originals(here / "moved.parquet")
-    assert len(found.trips) == N
-    assert found.trips.subject is None
-    assert found.names[0][:2] == ["0", "1"]
-
-
 def test_ids_that_are_of_nobody_are_refused(originals: Originals) -> None:
     rows = hidden(originals)
     with pytest.raises(trajanon.BadInput, match="no id of the release, such as '7000'"):
@@ -338,41 +171,6 @@ def test_originals_without_times_are_found_by_their_places(originals: Originals)
     for attack in ("two points", "two points and hours", "hour of a trip"):
         assert none.chances[attack] == without.chances[attack]
     assert none.chances["hour of a trip"] is None
-
-
-def test_a_recording_without_a_name_does_not_hide_the_names_of_others(tmp_path: Path) -> None:
-    table = pd.DataFrame({"id": np.repeat(np.arange(6), 2), "lat": 40.0, "lon": 2.0})
-    table["lat"] += 0.01 * np.arange(12)
-    table["subject"] = np.repeat(["ann", "Ann", "bob", None, None, "bob"], 2)
-    table.to_csv(tmp_path / "points.csv", index=False)
-    subject = read_originals(tmp_path / "points.csv").trips.subject
-    assert subject is not None
-    assert len(np.unique(subject)) == 3  # ann, bob, and nobody
-    assert subject[3] == subject[4]
-
-
-@pytest.mark.parametrize(
-    "method", ['python "m.py {in} {out}', "sh -c 'printf \"\\377\" >&2; exit 1' {in} {out}"]
-)
-def test_a_method_that_cannot_be_run_is_one_sentence(run: Run, here: Path, method: str) -> None:
-    (here / "moved.csv").write_text("id,lat,lon\n1,40,2\n1,40,2.1\n")
-    failed = run("evaluate", "trajectories.parquet", "moved.csv", "--method", method)
-    assert failed.code == 2
-    assert "--method" in failed.sentence
-
-
-def test_rows_all_near_one_original_are_in_no_order(originals: Originals) -> None:
-    points = originals.trips.points[:1] + np.random.default_rng(0).normal(0.0, 1e-6, (20, 1, 2))
-    found = audit("one place", originals, of_points(points))
-    assert "order_kept" not in names_of(found)
-
-
-@pytest.mark.parametrize("releases", [("moved.csv", "moved.csv"), ("noise",)])
-def test_releases_of_one_name_are_refused(run: Run, here: Path, releases: Sequence[str]) -> None:
-    (here / "moved.csv").write_text("id,lat,lon\n1,40,2\n1,40,2.1\n")
-    (here / "noise").mkdir()
-    failed = run("evaluate", "trajectories.parquet", *releases)
-    assert "name each once" in failed.sentence
 
 
 def test_an_id_of_several_originals_is_refused(originals: Originals) -> None:

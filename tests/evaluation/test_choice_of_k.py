@@ -11,11 +11,9 @@ from commands import Run, mode
 from toy import timed, toy
 
 import trajanon
-from trajanon.common.errors import BadInput
 from trajanon.common.search_and_release_options import Settings
 from trajanon.evaluation.choice_of_k import Curve, curve, options_in
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.maps.figures import which_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.report_files import checked
 from trajanon.trajectories.trajectories import Trajectories
@@ -129,12 +127,3 @@ def test_commands_draw_the_curve(run: Run, tmp_path: Path, ways: Trajectories) -
     assert (tmp_path / "drawn" / "which-k.svg").read_text().count(NOTICE) >= 2
     assert NOTICE in (tmp_path / "drawn" / "captions.md").read_text()
     assert {mode(file) for file in (tmp_path / "drawn").iterdir()} == {0o600}
-
-
-def test_the_picture_says_what_the_curve_says(ways: Trajectories) -> None:
-    picture = which_k(ways, (2, 4), effort="fast")
-    assert curve(ways, (2, 4), {"effort": "fast", "key": KEY}).words in picture.caption
-    assert picture.numbers is not None
-    assert picture.numbers.splitlines()[0] == "k,moved,chance,attack,baseline"
-    with pytest.raises(BadInput, match="too few for any k of 20, 30"):
-        which_k(ways, (20, 30))

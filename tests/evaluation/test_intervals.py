@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from trajanon.common.arrays import Ints
 from trajanon.evaluation.intervals import (
     area_under_curve,
+    estimated,
+    median,
     rate_with_interval,
     risk,
+    share_of,
     variance_of_mean,
 )
 
@@ -67,3 +70,16 @@ def test_a_rate_that_three_people_share_is_not_certain(rate: float) -> None:
     """A mean of 0.1 is off by rounding, which is no variance of people."""
     estimate = rate_with_interval(np.full(3, rate), np.arange(3))
     assert estimate.high - estimate.low > 0.5
+
+
+def test_intervals_of_shares_hold_the_truth_as_often_as_they_say() -> None:
+    random, held = np.random.default_rng(2), np.zeros(2)
+    for _ in range(200):
+        share = share_of(random.random(60) < 0.3)
+        middle = estimated(median, random.exponential(1.0, 60))
+        held += [share.low <= 0.3 <= share.high, middle.low <= np.log(2.0) <= middle.high]
+    assert ((held / 200 > 0.84) & (held / 200 < 0.96)).all()
+    always = share_of(np.ones(20, np.bool_))
+    assert (always.value, always.high) == (1.0, 1.0)
+    assert always.low == pytest.approx(0.905, abs=0.01)
+    assert share_of(np.zeros(20, np.bool_)).low == 0.0

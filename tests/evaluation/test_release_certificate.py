@@ -13,11 +13,15 @@ from toy import toy
 
 import trajanon
 from trajanon.common.errors import FileProblem
+from trajanon.common.number_text import two_digits
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.release_certificate import certificate, differences, read_certificate
 from trajanon.release.perturbed_places_and_times import ToldApart
 from trajanon.release.public_figures import Crowd
+from trajanon.release.report import Chains, Length, Mended, Persons, WideGroups
+from trajanon.release.verdict_sentences import sentence_of
+from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.subjects import NAMELESS
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
@@ -284,6 +288,46 @@ def test_the_patient_adversary_is_certified(evaluation: Evaluation, released: Pa
         assert high == of_lines.bounds(figure.high)[1]
     shares = rebuilt["error as a share of the line's"]
     assert shares["of medians"]["value"] == of_lines.number(evaluation.rebuilding.share.value)
+
+
+def test_the_statement_names_what_its_proof_assumes(evaluation: Evaluation, released: Path) -> None:
+    # Of one group the public width follows from each of its trips.
+    *_, proven = certified(evaluation, released)["whoever holds all other tracks"]
+    assert proven["in words"].endswith("if groups and public width are the same for both.")
+
+
+@pytest.mark.parametrize("most_of_one", [1, 20])
+def test_habits_tell_nothing_of_a_person_with_most_trips(
+    evaluation: Evaluation, released: Path, most_of_one: int
+) -> None:
+    guessed = evaluation.habits
+    assert guessed is not None
+    evaluation = replace(evaluation, most_of_one=most_of_one)
+    people = guessed.targets / most_of_one
+    crowd = Crowd(min(people, 200), shares=True)
+
+    _, *guesses, _ = certified(evaluation, released)["whoever holds all other tracks"]
+    (habits,) = [entry for entry in guesses if "other trajectories" in entry["attack"]]
+    shares = habits["error as a share of the line's"]
+    share = guessed.share.value
+    assert shares["of medians"]["value"] == crowd.number(share)
+    datasheet = " ".join(evaluation.datasheet.split())
+    assert f"guesses the hidden one {crowd.text(share, two_digits)} as far off" in datasheet
+
+
+def test_all_conditions_are_certified(evaluation: Evaluation, released: Path) -> None:
+    many = with_report(
+        evaluation,
+        chains=Chains(drives=100, drives_below=3),
+        persons=Persons(people=100, people_below=50),
+        displacement=Summary(mean=30.0, median=30.0, p95=30.0, max=30.0),
+        length=Length(100.0, 100.0),
+        mended=Mended(wide=WideGroups(left=evaluation.report.groups)),
+    )
+    findings = many.verdict.findings
+    assert len(findings) > len(many.verdict.shown)
+    conditions = certified(many, released)["promise"]["conditions"]
+    assert conditions == [sentence_of(finding) for finding in findings]
 
 
 def test_what_nobody_measured_is_not_assessed(evaluation: Evaluation, released: Path) -> None:

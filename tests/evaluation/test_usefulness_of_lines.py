@@ -1,73 +1,20 @@
 """What is left of trajectories, against numbers worked out by hand."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
-import pyproj
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy import AWAY, HOME, WORK, on_earth
+from toy import HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.od_flows import cell_for_od, flow_similarity, flows
+from trajanon.evaluation.od_flows import cell_for_od
 from trajanon.evaluation.usefulness_of_lines import usefulness
-from trajanon.trajectories.distances import displacement, length_change, lengths
-from trajanon.trajectories.geodesy import METRES_PER_DEGREE, cells
-
-ELLIPSOID = pyproj.Geod(ellps="WGS84")
-
-
-@given(
-    latitude=st.floats(-80, 80),
-    longitude=st.floats(-179, 179),
-    direction=st.floats(0, 360),
-    metres=st.floats(0.1, 20_000),
-)
-def test_displacement_is_that_on_the_ellipsoid(
-    latitude: float, longitude: float, direction: float, metres: float
-) -> None:
-    lon, lat, _ = ELLIPSOID.fwd(longitude, latitude, direction, metres)
-    if abs(lon - longitude) > 180:  # over the antimeridian, which anonymize refuses
-        return
-    original = np.array([[[latitude, longitude]]])
-    released = np.array([[[lat, lon]]])
-    # 0.01 mm for the digits of a float of degrees.
-    expected = pytest.approx(metres, rel=1e-5, abs=1e-5)
-    assert displacement(original, released)[0, 0] == expected
-    assert displacement(released, original)[0, 0] == expected
-
-
-def test_lengths() -> None:
-    line = on_earth([[[0, 0], [100, 0], [100, 100]], [[0, 0], [0, 0], [0, 0]]])
-    turned = on_earth([[[0, 0], [0, 50], [0, -50]], [[0, 0], [0, 0], [0, 10]]])
-    assert lengths(line) == pytest.approx([200.0, 0.0], rel=1e-4)
-    # 200 m became 150 m; nothing became something.
-    assert length_change(line, turned) == pytest.approx([-0.25, 1.0], rel=1e-4)
-    assert length_change(line, line).tolist() == [0.0, 0.0]
-
-
-def test_cells_are_as_wide_as_high() -> None:
-    for latitude in (0.0, 40.0, -70.0, 89.0):
-        line = np.stack([np.full(5_000, latitude), np.linspace(-1, 1, 5_000)], axis=-1)
-        width = displacement(line[:1], line[-1:])[0] / 500.0
-        found = len(np.unique(cells(line, 500.0)))
-        assert found == pytest.approx(width, rel=0.02, abs=1.5)
-    assert np.ptp(cells(np.array([[0.0, 0.001], [0.0, 0.004]]), 500.0)) == 0
-    assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2
-
-
-def kept(before: Floats, after: Floats) -> float:
-    return flow_similarity(flows(before, 500.0), flows(after, 500.0))
-
-
-def test_trips_that_are_kept() -> None:
-    before = np.array([[HOME, WORK], [HOME, WORK], [WORK, HOME], [HOME, AWAY]])
-    after = np.array([[HOME, WORK], [HOME, AWAY], [WORK, HOME], [HOME, AWAY]])
-    # Of 4 trips, 3 have a partner: home-work, work-home, home-away.
-    assert kept(before, after) == 0.75
-    assert kept(before, before[::-1]) == 1.0
-    assert kept(before, before + 3.0) == 0.0
+from trajanon.trajectories.clock_and_time_zones import HOUR
+from trajanon.trajectories.distances import Summary, lengths
+from trajanon.trajectories.geodesy import METRES_PER_DEGREE
+from trajanon.trajectories.release_timing import time_errors
 
 
 def test_ends_are_counted_by_cells_of_several_sizes() -> None:
@@ -110,3 +57,30 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "flows_of": len(points),
         "times": None,
     }
+
+
+def seconds(*hours_and_minutes: tuple[float, float]) -> Floats:
+    """Two points of each trip: an hour of departure, and the minutes it takes."""
+    given = np.array(hours_and_minutes, dtype=np.float64)
+    when: Floats = given[:, :1] * HOUR + given[:, 1:] * 60.0 * np.array([0.0, 1.0])
+    return when
+
+
+def test_errors_are_those_of_departure_and_duration() -> None:
+    before, after = seconds((8, 10), (8, 20), (26, 5)), seconds((8.5, 15), (7, 20), (3, 5))
+    departed, took = time_errors(before, after)
+    # 02:00 of the night is 26:00 of its day: 23 hours from 03:00.
+    assert departed.tolist() == [0.5 * HOUR, HOUR, 23 * HOUR]
+    assert took.tolist() == [300.0, 0.0, 0.0]
+    lines = np.array([[HOME, WORK]] * 3)
+    found = usefulness(lines, lines, seconds=before, released_seconds=after).times
+    assert found is not None
+    assert found.departure_error.median == HOUR
+    assert found.duration_error == Summary(100.0, 0.0, 270.0, 300.0)
+
+
+def test_times_change_nothing_of_places() -> None:
+    points, moved = on_earth(np.random.default_rng(0).normal(0, 900, (2, 20, 3, 2)))
+    when = np.tile([30_000.0, 30_300.0, 31_000.0], (20, 1))
+    timed = usefulness(points, moved, seconds=when, released_seconds=when)
+    assert replace(timed, times=None) == usefulness(points, moved)

@@ -1,6 +1,5 @@
 """Large tables from end to end: the pipeline in blocks, forced on small ones."""
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,21 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import MOST_EXACT, clustered, search_as_if_large
-from naive_refine import Grouped
 
 from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.effort_of_the_search import Effort, EffortName
-from trajanon.grouping import group_means as means_of_groups
-from trajanon.grouping import loss
-from trajanon.grouping.group_means import group_means
+from trajanon.common.effort_of_the_search import EffortName
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.neighbours import Neighbours
-from trajanon.grouping.paths import travelling_salesman
-from trajanon.grouping.paths.travelling_salesman import joined_paths, path_length
-from trajanon.grouping.problem import SearchLog
-from trajanon.grouping.refinements.descent import descend
-from trajanon.grouping.standardised_records import standardise
 
 WAYS: list[dict[str, Any]] = [
     {},
@@ -150,65 +139,3 @@ def test_ctrl_c_gives_the_best_groups_so_far(j: int, seed: int, fast: bool) -> N
     first = found.stages[2].information_loss
     assert first is not None
     assert found.information_loss <= first
-
-
-# The path
-
-
-def test_blocks_are_joined_at_their_nearer_ends() -> None:
-    points = np.array([[0.0], [1.0], [5.0], [2.0], [6.0], [9.0]])
-    paths = [np.array(path) for path in ([0, 1], [2, 3], [4, 5])]
-    assert joined_paths(points, paths).tolist() == [0, 1, 3, 2, 4, 5]
-
-
-# What is summed up in parts
-
-
-@given(seed=seeds, n=st.integers(1, 80), groups=st.integers(1, 20))
-def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) -> None:
-    rng = np.random.default_rng(seed)
-    records, labels = rng.normal(size=(n, 3)), renumbered(rng.integers(0, groups, n))
-    path = rng.permutation(n)
-    whole = group_means(records, labels)
-    lost, long = loss.sse(records, labels), path_length(records, path)
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (loss, means_of_groups):
-            patch.setattr(module, "RECORDS_PER_SUM", 7)
-        patch.setattr(travelling_salesman, "_STEPS_PER_SUM", 7)
-        assert np.array_equal(group_means(records, labels), whole)
-        assert loss.sse(records, labels) == pytest.approx(lost)
-        assert path_length(records, path) == pytest.approx(long)
-
-
-# Descent and annealing
-
-
-def large_groups(n: int, seed: int = 0) -> Grouped:
-    records = standardise(clustered(n, 4, seed))
-    return Grouped(
-        records=records,
-        labels=renumbered(np.random.default_rng(seed).permutation(n) // 4 % (n // 4)),
-        k=4,
-        subjects=np.arange(n),
-        random=np.random.default_rng(seed),
-        budget=Effort(moves_per_record=10_000),
-        neighbours=Neighbours(records, 16),
-        log=SearchLog(records),
-    )
-
-
-@given(seed=seeds, n=st.integers(MOST_EXACT + 1, 150))
-@settings(max_examples=20)
-def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
-    work = large_groups(n, seed)
-    labels = descend(work, work.labels)
-    assert naive.holds(labels, None, 4)
-    assert loss.sse(work.records, labels) <= loss.sse(work.records, work.labels) + 1e-9
-    assert work.log.best is not None
-    assert np.array_equal(work.log.best, labels)
-
-
-def test_the_neighbours_of_other_records_are_not_taken() -> None:
-    work = large_groups(100)
-    assert work.neighbours_if_large is work.neighbours
-    assert replace(work, records=work.records.copy()).neighbours_if_large is None

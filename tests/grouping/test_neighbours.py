@@ -1,8 +1,10 @@
 """The nearest records of each record, exact or approximate, and points asked for in threads."""
 
+import naive
 import naive_forest
 import numpy as np
 import pytest
+from drawn_paths import kinds, records_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import MOST_EXACT, clustered, search_as_if_large
@@ -137,3 +139,18 @@ def test_ctrl_c_ends_the_threads_that_ask(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(KeyboardInterrupt):
         nearest_points(Tree(), np.zeros((50, 2)), 1)
     assert len(asked) < 50
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25), count=st.integers(1, 12))
+def test_neighbours_are_as_near_as_brute_force_finds(
+    kind: str, seed: int, n: int, count: int
+) -> None:
+    records = records_of(kind, seed, n)
+    found = exact_neighbours(records, count)
+    assert found.shape == (n, min(count, n - 1))
+    distances = [[naive.distance(records[i], records[j]) for j in found[i]] for i in range(n)]
+    for i in range(n):
+        assert i not in found[i]
+        assert len(set(found[i].tolist())) == found.shape[1]
+    expected = naive.nearest_distances(records, count)
+    assert np.allclose(distances, expected, rtol=1e-9, atol=1e-9)

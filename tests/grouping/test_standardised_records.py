@@ -9,19 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from trajanon._kernels.common import squared_distance
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
-
-
-def test_the_distance_is_the_naive_one() -> None:
-    rng = np.random.default_rng(0)
-    for p in (1, 2, 3, 7, 60):
-        a, b = rng.normal(size=(2, p))
-        assert squared_distance(a, b) == pytest.approx(naive.squared_distance(a, b))
 
 
 @given(

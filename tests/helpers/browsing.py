@@ -21,7 +21,7 @@ from reports import UNMOVED
 from trajanon.common.search_and_release_options import TimesName
 from trajanon.files.rounding_order_and_keys_of_lines import line_keys
 from trajanon.grouping.group_means import group_means
-from trajanon.maps import compare
+from trajanon.maps import compare, html
 from trajanon.release.report import digest_of
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
@@ -172,6 +172,18 @@ def report(
         }
         | changes
     )
+
+
+def released() -> ReleasedTrajectories:
+    """The lines of the eleven, in any order."""
+    shuffled = np.random.default_rng(1).permutation(LABELS)
+    lines = means(trajectories().points, LABELS)[shuffled]
+    return ReleasedTrajectories(lines, provenance={"attribution": OSM_ATTRIBUTION})
+
+
+def compared(**changes: Any) -> str:
+    """The holder's page of them, with a report that says something else."""
+    return html(compare(trajectories(), released(), report() | changes))
 
 
 def timed(times: TimesName = "of-day") -> tuple[Trajectories, ReleasedTrajectories, dict[str, Any]]:

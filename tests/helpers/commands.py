@@ -43,11 +43,14 @@ def unannounced(said: str) -> str:
 def files_of_at_most(size: int) -> Iterator[None]:
     """Writing more fails as on a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writes_no_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # Python would cut a module it compiles short, and say nothing
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        sys.dont_write_bytecode = writes_no_bytecode
 
 
 def names(folder: Path) -> set[str]:

@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
+from naive_refine import Grouped
 
-from trajanon.common.arrays import Floats
+from trajanon.common.arrays import Floats, renumbered
+from trajanon.common.effort_of_the_search import Effort
 from trajanon.grouping import neighbours
+from trajanon.grouping.neighbours import Neighbours
 from trajanon.grouping.paths import travelling_salesman
+from trajanon.grouping.problem import SearchLog
 from trajanon.grouping.refinements import annealing, blocks
+from trajanon.grouping.standardised_records import standardise
 
 MOST_EXACT = 50
 
@@ -29,3 +34,18 @@ def clustered(n: int, p: int, seed: int = 0) -> Floats:
     bent = np.sin(3 * along) * rng.normal(size=p)
     records: Floats = starts[street] + along * directions[street] + bent * 0.2
     return records
+
+
+def large_groups(n: int, seed: int = 0) -> Grouped:
+    """Random groups of such records."""
+    records = standardise(clustered(n, 4, seed))
+    return Grouped(
+        records=records,
+        labels=renumbered(np.random.default_rng(seed).permutation(n) // 4 % (n // 4)),
+        k=4,
+        subjects=np.arange(n),
+        random=np.random.default_rng(seed),
+        budget=Effort(moves_per_record=10_000),
+        neighbours=Neighbours(records, 16),
+        log=SearchLog(records),
+    )

@@ -8,7 +8,6 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
-from commands import Run
 from hypothesis import example, given
 from hypothesis import strategies as st
 from interrupting import Interrupting
@@ -18,9 +17,7 @@ import trajanon
 from trajanon import maps
 from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Floats, Ints, renumbered
-from trajanon.common.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
 from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.standardised_records import standardise
@@ -263,31 +260,3 @@ def test_shards_are_mended_like_files(tmp_path: Path) -> None:
 
 def _release(out: Path) -> tuple[ReleasedTrajectories, Any]:
     return trajanon.read_release(out), read_report(out)
-
-
-def scattered(n: int) -> Trajectories:
-    """Short walks, each in a town of its own."""
-    random = np.random.default_rng(0)
-    towns = np.stack([random.uniform(-60, 60, n), random.uniform(-150, 150, n)], axis=1)
-    return replace(walks(n), points=towns[:, None] + random.normal(0, 0.001, (n, 4, 2)))
-
-
-@pytest.mark.parametrize("shards", [1, 2])
-def test_points_that_would_move_farther_than_trips_are_long_are_refused(
-    run: Run, shards: int
-) -> None:
-    write_trajectories("trajectories.parquet", scattered(60))
-    write_parts(Path("trips"), scattered(60))
-    source, out = ("trips", "new") if shards > 1 else ("trajectories.parquet", "new.parquet")
-    with shards_of(30):
-        answer = run("anonymize", source, "-k", "3", "--effort", "fast", "--out", out)
-    assert answer.code == 2
-    assert "from where people went on average, and a trip is" in answer.sentence
-    assert "lower k (3), add trajectories, or take a smaller area" in answer.sentence
-    assert {path.name for path in Path().iterdir()} == {"trajectories.parquet", "trips"}
-
-
-def test_as_published_refuses_nothing_far() -> None:
-    assert trajanon.anonymize(scattered(60), 3, as_published=True).report["groups"] > 0
-    with pytest.raises(BadInput, match="smaller area"):
-        trajanon.anonymize(scattered(60), 3, effort="fast")

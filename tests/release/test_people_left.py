@@ -1,15 +1,26 @@
-"""Who is left on all lines of a person, where some recordings have no name."""
+"""Who is left on all lines of a drive or of a person, also where recordings have no name."""
 
 from dataclasses import replace
 from pathlib import Path
 
+import naive_attacks as naive
 import numpy as np
+import pytest
+from commands import FAST, Run
+from crossroads import ROOM, crossroads, drives
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_attacks import cities
+from toy import crossing
 
 import trajanon
+from trajanon.evaluation.attacks.next_trip import people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, people_steps
 from trajanon.extract import Rules, Trace, cut
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, people_left
+from trajanon.trajectories.tracks import Tracks
 
 LINES = np.array([0, 1, 0, 1, 0, 1])
 
@@ -94,3 +105,65 @@ def test_windows_of_which_nobody_knows_the_drive_are_not_passed_over() -> None:
     trips = trajanon.Trajectories(points, np.arange(30) % 6, np.arange(30))
     kinds = [finding.kind for finding in trajanon.anonymize(trips, k=3).verdict.findings]
     assert "drives_not_checked" not in kinds
+
+
+@st.composite
+def drives_of(draw: st.DrawFn, n: int) -> Tracks:
+    random = np.random.default_rng(draw(st.integers(0, 999)))
+    return drives(random.integers(0, draw(st.integers(1, 4)), n), random.permutation(ROOM)[:n])
+
+
+@given(cities(most=12), st.booleans(), st.data())
+def test_on_all_lines_of_a_drive_are_those_of_the_slow_twin(
+    city: Published, named: bool, data: st.DataObject
+) -> None:
+    tracks = data.draw(drives_of(len(city.points)))
+    people = city.owners if named else tracks.run
+    left = naive.left_on(tracks.run, city.labels, people, city.k)
+    found = drives_left(city.labels, tracks.run, city.owners if named else None, city.k)
+    assert [list(one) for one in found.values()] == [left] * (left[0] > 0)
+
+
+def test_companions_who_turn_off_leave_one_alone() -> None:
+    """One of each pair turns at the crossing: each line still has two, each chain but one."""
+    city, tracks = crossroads()
+    assert drives_left(city.labels, tracks.run, city.subjects, 2) == {"drives": (4, 0, 0)}
+    turned = np.array([0, 1, 0, 3, 2, 3, 2, 1])
+    assert drives_left(turned, tracks.run, city.subjects, 2) == {"drives": (4, 4, 4)}
+    # Where k counts nobody's name, drives are counted, and these are as many.
+    assert drives_left(turned, tracks.run, None, 2) == {"drives": (4, 4, 4)}
+    # Whoever made both drives of a pair was alone on both lines before.
+    one = drives_left(city.labels, tracks.run, np.zeros(8, dtype=int), 2)
+    assert one["drives"][1:] == (4, 4)
+
+
+def test_nothing_chains_without_steps() -> None:
+    city, tracks = crossroads()
+    assert drives_left(city.labels, np.arange(8), None, 2) == {}
+    assert drives_left(np.zeros(8, dtype=int), tracks.run, city.subjects, 2) == {}
+    assert people_followed(replace(city, subjects=None), None, city) is None
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
+    release = trajanon.anonymize(crossing(), 2, align=align, effort="fast")
+    counted = (4, 4, 4)
+    assert tuple(release.report["chains"].values()) == counted
+    # Without tracks, windows of one recording are known by it; where nothing is known, by nothing.
+    ways = replace(crossing(), tracks=None)
+    without_tracks = trajanon.anonymize(ways, 2, align=align, effort="fast")
+    assert tuple(without_tracks.report["chains"].values()) == counted
+    assert without_tracks.verdict.colour == "red"
+    evaluated_chains = trajanon.evaluate(ways, without_tracks).account["chains"]
+    assert evaluated_chains.items() >= without_tracks.report["chains"].items()
+    ways = replace(ways, trace=None)
+    assert "chains" not in trajanon.anonymize(ways, 2, align=align, effort="fast").report
+
+
+def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
+    write_trajectories("drives.parquet", crossing())
+    said = run("anonymize", "drives.parquet", "-k", "2", *FAST).out
+    assert said.startswith("Do not publish.\n- Windows of one drive lie end to end: ")
+    assert "trajanon extract --windows --per-recording 1 FILES" in said
+    write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
+    assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out

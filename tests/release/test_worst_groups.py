@@ -5,9 +5,11 @@ import pytest
 from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from toy import ways
 
 import trajanon
+from trajanon.release.public_figures import Crowd
 from trajanon.release.release_words import left_out
 from trajanon.release.report_files import checked
 from trajanon.release.worst_groups import leave_out_worst
@@ -45,6 +47,20 @@ def test_the_bias_is_printed() -> None:
     everybody = checked(trajanon.anonymize(trips, 3, effort="fast").report)
     assert report.displacement.mean < everybody.displacement.mean
     assert "longest tenth" not in left_out(everybody)
+
+
+def test_the_published_bias_tells_nothing_of_a_single_trip() -> None:
+    trips = ways(60, 60)
+    release = trajanon.anonymize(trips, 3, effort="fast", leave_out=10.0)
+    report = checked(release.report)
+    assert report.mended is not None
+    # The longest tenth of 400 has 40 trips; one more is 2.5 %.
+    published = set()
+    for longest in (11, 12):
+        worst = structs.replace(report.mended.worst, longest=longest, of_longest=40)
+        mended = structs.replace(report.mended, worst=worst)
+        published.add(left_out(structs.replace(report, mended=mended), Crowd(400)))
+    assert len(published) == 1
 
 
 def test_a_percentage_is_read_with_its_sign(run: Run) -> None:

@@ -3,14 +3,9 @@
 import os
 import re
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import dask.config
@@ -32,10 +27,9 @@ from shards import (
     write_parts,
 )
 
-from trajanon.common import threads_and_dask
 from trajanon.common.errors import BadInput, FileProblem, ServerProblem
 from trajanon.common.progress import Progress, silent
-from trajanon.common.threads_and_dask import connected, each_done, on_cluster, results_in_order
+from trajanon.common.threads_and_dask import each_done
 from trajanon.data import sample
 from trajanon.extract import extract_to
 from trajanon.extract.extraction import Source
@@ -131,28 +125,6 @@ def test_tasks_have_names_on_the_dashboard(client: Client) -> None:
     assert "pow" in seen
 
 
-def test_without_workers_a_run_waits_and_ends(caplog: pytest.LogCaptureFixture) -> None:
-    """After the time that Dask's setting says."""
-    impatient = {"distributed.scheduler.no-workers-timeout": "1s"}
-    with (
-        # A worker of another process reaches no scheduler whose address is inproc://.
-        LocalCluster(
-            n_workers=0, dashboard_address="127.0.0.1:0", processes=False, protocol="tcp://"
-        ) as cluster,
-        Client(cluster.scheduler_address) as client,
-        dask.config.set(impatient),
-    ):
-        address = cluster.scheduler_address
-        given = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
-        dask_worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, *given]
-        with subprocess.Popen(dask_worker, stderr=subprocess.DEVNULL) as worker:
-            client.wait_for_workers(1, timeout=60)
-            Timer(0.5, worker.kill).start()
-            with pytest.raises(ServerProblem, match="there were no workers for 1 s: start some"):
-                list(each_done(client, silent, "Waiting", time.sleep, [60]))
-    assert any("no workers yet: waiting" in message for message in caplog.messages)
-
-
 def lack(_: int) -> None:
     msg = "No module named 'trajanon'"
     raise ModuleNotFoundError(msg, name="trajanon")
@@ -234,63 +206,6 @@ def test_a_file_that_workers_do_not_see_is_refused(
     monkeypatch.setattr(files, "files_of", found)
     with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
         to(tmp_path / "out.parquet", traces, client)
-
-
-def test_results_need_not_be_kept_until_all_have_come() -> None:
-    done = list[int]()
-    results = each_done(None, silent, "Trying", done.append, [1, 2, 3])
-    next(results)
-    assert done == [1]
-    assert len(list(results)) == 2
-
-
-def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
-    begun = []
-
-    def begin(number: int) -> Callable[[], int]:
-        begun.append(number)
-        return lambda: -number
-
-    results = results_in_order(begin, iter(range(10)), 3)
-    assert list(islice(results, 2)) == [0, -1]
-    assert begun == [0, 1, 2, 3]
-    assert list(results) == [-number for number in range(2, 10)]
-    assert begun == list(range(10))
-
-
-@pytest.mark.parametrize(
-    ("address", "says"),
-    [
-        ("local:", "'local:' must be the address of a scheduler"),
-        ("local:0", "or local:4 for four workers here"),
-        ("nonsense://x", "must be the address of a scheduler"),
-    ],
-)
-def test_what_is_no_cluster_is_refused(address: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says), connected(address):
-        pass
-
-
-def test_a_scheduler_that_is_not_there_is_one_sentence(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(threads_and_dask, "_SECONDS_TO_WAIT", 1)
-    write_folder(Path("trajectories"), walks(30))
-    address = "tcp://127.0.0.1:1"
-    answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)
-    assert f"no workers could be reached or started with {address}: " in answer.sentence
-
-
-def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads_and_dask, "_SECONDS_TO_WAIT", 0.1)
-    with (
-        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
-        Client(cluster) as client,
-    ):
-        with pytest.raises(ServerProblem, match="has no workers: start some with"):
-            connected(cluster.scheduler_address).__enter__()
-        with pytest.raises(ServerProblem, match="has no workers: start some with"):
-            list(on_cluster(client, len, ["task"]))
 
 
 def test_the_command_line_takes_a_cluster(run: Run, client: Client) -> None:

@@ -9,15 +9,14 @@ import pytest
 import shapely
 
 import trajanon
-from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import read_shapes
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
 from trajanon.trajectories.clock_and_time_zones import Clock
-from trajanon.trajectories.geodesy import cells, places_in_cells
 
 ENDS = np.array([[[41.0, 2.0], [41.1, 2.1]]] * 2 + [[[41.1, 2.1], [41.1, 2.1]]])
+
 TRIPS = np.array([4, 5, 6])
 
 
@@ -55,14 +54,6 @@ def test_cells_are_named_by_their_middles() -> None:
     lat, lon = map(float, str(found[0][0]).split())
     assert abs(lat - 41.0) < 0.0046
     assert abs(lon - 2.0) < 0.0061
-
-
-@pytest.mark.parametrize("metres", [10.0, 500.0, 40_000.0])
-def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
-    random = np.random.default_rng(0)
-    points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
-    numbers = cells(points, metres)
-    assert (cells(places_in_cells(numbers, metres), metres) == numbers).all()
 
 
 def test_departures_are_counted_by_hour() -> None:

@@ -18,7 +18,9 @@ from trajanon.street_counts.router_speeds import _heading, router_speeds, second
 from trajanon.trajectories.clock_and_time_zones import Clock
 
 LAT, LON = 47.0, 9.5
+
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
+
 DAY = Clock("of-day", "Europe/Vaduz", 60)
 
 
@@ -114,16 +116,6 @@ def test_parts_of_the_day_differ_on_all_streets(roads: RoadsToFollow) -> None:
     assert late[0] > 1.3 * early[0]
     assert early[0] < night[0] < late[0]
     assert len(speeds.osrm_text(1).splitlines()) == 20
-
-
-@pytest.mark.parametrize("seconds", [100.0, 400.0, 1_000.0])
-def test_rounded_times_are_right_on_the_whole(seconds: float) -> None:
-    """Lines that begin at any time take as long as they do, however coarse the clock is."""
-    clock = Clock("of-day", "Europe/Vaduz", 300)
-    begin = np.random.default_rng(0).uniform(20_000.0, 60_000.0, (3_000, 1))
-    times = clock.rounded(begin + seconds * np.linspace(0.0, 1.0, 30))
-    lines = ReleasedLines(np.zeros((3_000, 30, 2)), np.ones(3_000, np.int64), times, clock)
-    assert lines.seconds.mean() == pytest.approx(seconds, rel=0.05)
 
 
 def test_short_lines_show_no_speed(roads: RoadsToFollow) -> None:

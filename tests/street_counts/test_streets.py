@@ -4,56 +4,29 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import shapely
-from hypothesis import given
-from hypothesis import strategies as st
+from main_road import NORTH, at, east, town
 from osm_xml import OsmFile
 
 import trajanon
 import trajanon.street_counts.streets
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract import Box, roads_to_follow
+from trajanon.extract import roads_to_follow
 from trajanon.release.matched_to_roads import RoadsToFollow
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.lines_to_count import ReleasedLines
-from trajanon.street_counts.rounded_counts import rounded_counts
-from trajanon.street_counts.street_usefulness import compared_streets, street_usefulness
 from trajanon.street_counts.streets import streets
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
-LAT, LON = 47.0, 9.5
-NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
 DAY = Clock("of-day", "Europe/Vaduz", 300)
-
-
-def at(x: Floats, y: Floats) -> Floats:
-    return np.stack([LAT + np.asarray(y) * NORTH, LON + np.asarray(x) * EAST], axis=-1)
-
-
-def town(folder: Path) -> Path:
-    """A main road of 2 km in two ways, a one-way street to the north at 1 km, and one beyond it."""
-    osm = OsmFile()
-    main = osm.nodes(map(tuple, at(np.arange(0.0, 2_001.0, 100.0), np.zeros(21))))
-    side = osm.nodes(map(tuple, at(np.full(5, 1_000.0), np.arange(100.0, 501.0, 100.0))))
-    osm.way(main[:7], {"highway": "primary", "name": "Main Road"})
-    osm.way(main[:5:-1], {"highway": "secondary"})
-    osm.way([main[10], *side], {"highway": "residential", "oneway": "yes"})
-    far = osm.nodes(map(tuple, at(np.array([0.0, 100.0]), np.full(2, 50_000.0))))
-    osm.way(far, {"highway": "residential"})
-    return osm.write(folder / "town.osm")
 
 
 @pytest.fixture
 def roads(tmp_path: Path) -> RoadsToFollow:
     return roads_to_follow(town(tmp_path), "car")
-
-
-def east(begin: float, end: float, m: int = 10) -> Floats:
-    return at(np.linspace(begin, end, m), np.full(m, 8.0))
 
 
 def lines(*points: Floats, trips: int = 4) -> ReleasedLines:
@@ -193,49 +166,6 @@ def test_parts_of_the_day_need_hours(roads: RoadsToFollow) -> None:
         streets(lines(east(50, 1_950)), roads, parts=day_parts("7-9"))
 
 
-@pytest.mark.parametrize("text", ["7", "7-9,8-10", "9-25", "a-b", "", "24-3", "7-9,"])
-def test_parts_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="hours"):
-        day_parts(text)
-
-
-@given(st.integers(0, 100_000), st.integers(1, 20))
-def test_counts_are_rounded_to_what_they_are_worth(count: int, k: int) -> None:
-    (rounded,) = rounded_counts(np.array([count]), k).tolist()
-    if count < 10 * k:
-        assert rounded % k == 0 or rounded == count < k
-        assert abs(rounded - count) <= k / 2 or rounded == k
-    else:
-        assert abs(rounded - count) <= 0.05 * count
-        assert len(str(rounded).rstrip("0")) <= 2
-    assert rounded >= min(count, k)
-
-
-def test_streets_of_the_originals_are_compared(roads: RoadsToFollow) -> None:
-    points = np.repeat(np.stack([east(50, 1_950), east(50, 900)]), [30, 10], axis=0)
-    times = np.arange(10) * 60.0 + np.zeros((40, 1))
-    same = compared_streets(
-        Trajectories(points, times=times), ReleasedLines(points[::10], np.full(4, 10)), roads
-    )
-    assert same.streets == 2
-    assert (same.busiest_error, same.on_right_street) == (0.0, 1.0)
-    assert same.error == {"20 to 49": 0.0}
-    assert same.speed_error is None
-
-
-def test_measures_of_volumes_are_those_of_their_definitions() -> None:
-    speed = np.array([10.0, 20.0, 30.0, 40.0, 50.0])
-    columns = {"trips": [100, 50, 10, 4, 0], "trips_released": [80, 60, 10, 2, 4], "metres": 100.0}
-    found = street_usefulness(
-        pd.DataFrame({**columns, "speed": speed, "speed_released": speed * 1.1})
-    )
-    assert (found.streets, found.order) == (4, 1.0)
-    assert found.busiest_error == pytest.approx(np.median([0.2, 0.2, 0.0, 0.5]))
-    assert found.error["100 to 199"] == pytest.approx(0.2)
-    assert found.on_right_street == pytest.approx(142 / 164)
-    assert found.speed_error == pytest.approx(0.1)
-
-
 def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> None:
     trips = Trajectories(np.stack([east(50, 1_950) + one * NORTH for one in range(8)]))
     with pytest.raises(BadInput, match="pass the Release that anonymize made"):
@@ -254,9 +184,3 @@ def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> 
     assert (counted.trips.max(), counted.attrs["k"]) == (8, None)  # nothing is known of people
     with pytest.raises(BadInput, match="these roads have no ids"):
         streets(some, roads._replace(osm=None))
-
-
-def test_a_box_takes_the_roads_in_it(tmp_path: Path) -> None:
-    around = Box(LON - 0.1, LAT - 0.1, LON + 0.1, LAT + 0.1)
-    whole, some = (roads_to_follow(town(tmp_path), "car", bbox=box) for box in (None, around))
-    assert len(whole.network.street_length) == len(some.network.street_length) + 1 == 4

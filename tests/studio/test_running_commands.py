@@ -5,99 +5,19 @@ import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from quick_commands import Quick
 
 from trajanon.cli.messages import CommandProblem
-from trajanon.common.command_lines import Options
 from trajanon.studio import running_commands
 from trajanon.studio.fields import NOBODY
-from trajanon.studio.form_to_commands import MAKE_RELEASE, READ_FILES
+from trajanon.studio.form_to_commands import MAKE_RELEASE
 from trajanon.studio.results import Remedy
 from trajanon.studio.running_commands import Problem, Work, _Ending, _status_lines
 
 USED = {"roles": {"id": "trip", "lat": "lat", "lon": "lon"}, "unused": ["medallion", "fare"]}
 FOUND = {"roles": {"id": "trip", "lat": "lat", "lon": "lon", "subject": "medallion"}, "unused": []}
-
-
-class Quick(Work):
-    """Commands that answer at once, or fail."""
-
-    def __init__(self, folder: Path, columns: Sequence[object] = ()) -> None:
-        super().__init__(folder, {})
-        self.bring("/somewhere/tracks")
-        self.ran: list[str] = []
-        self.failing = ""
-        self.kind = "ready"
-        self.found = list(columns)
-
-    async def _run_command(self, command: str, options: Options, place: str) -> bool:
-        self.ran.append(command)
-        outputs = {
-            "evaluate": "evaluation.html",
-            "map": "map.html",
-            "public map": "map.public.html",
-        }
-        (self.form.folder / str(options.get("out", outputs.get(command, "other")))).touch()
-        if command == self.failing:
-            self.problem = Problem("k is too large: lower it", place)
-            return False
-        verdict = {
-            "kind": self.kind,
-            "colour": "green",
-            "headline": "",
-            "sentences": [],
-            "findings": [],
-        }
-        self.results.outputs[command] = {
-            "extract": {"columns": self.found},
-            "check": {"holds": True},
-            "evaluate": {
-                "k": 4,
-                "verdict": verdict,
-                "answers": [{"question": "", "answer": ""}] * 5,
-            },
-        }.get(command, {})
-        return True
-
-    def go(self, commands: tuple[str, ...] = MAKE_RELEASE) -> list[str]:
-        self.ran = []
-        asyncio.run(self.run(commands, "release"))
-        return self.ran
-
-
-CHANGES: dict[str, list[Any]] = {
-    "k": [5, None],
-    "bbox": ["madrid"],
-    "windows": [True],
-    "times": ["of-day"],
-    "format": [".csv"],
-    "trim_ends": [200],
-    "lat": ["y"],
-    "name": ["rides"],
-}
-
-
-@given(st.lists(st.sampled_from([(name, one) for name in CHANGES for one in CHANGES[name]])))
-def test_what_can_be_saved_is_what_is_chosen(
-    tmp_path: Path, changes: list[tuple[str, Any]]
-) -> None:
-    work = Quick(tmp_path)
-    assert work.go() == [*MAKE_RELEASE]
-    before = dict(work.form.chosen)
-    for name, value in changes:
-        work.form.chosen[name] = value
-        assert not work.results.files_to_save
-        assert work.results.are_old(MAKE_RELEASE)
-    work.form.chosen.update(before)
-    assert "tracks-anonymized.parquet" in work.results.files_to_save
-    assert not work.results.are_old(MAKE_RELEASE)
-    work.bring("/somewhere/tracks")  # perhaps another of the same name
-    assert work.results.are_old(READ_FILES)
-    assert not work.results.files_to_save
 
 
 @pytest.mark.parametrize("failing", MAKE_RELEASE)
@@ -128,15 +48,6 @@ def test_only_what_changed_runs_again(tmp_path: Path) -> None:
     assert work.go() == [*MAKE_RELEASE[1:]]  # the file of k = 4 is gone
 
 
-def test_what_must_not_be_published_has_no_public_files(tmp_path: Path) -> None:
-    work = Quick(tmp_path)
-    work.kind = "stop"
-    assert work.go() == [*MAKE_RELEASE[:-1]]
-    assert not work.results.are_old(MAKE_RELEASE)
-    private = ["settings.toml", "publisher.toml", "evaluation.html", "map.html"]
-    assert [*work.results.files_to_save] == private
-
-
 def test_of_a_removed_file_nothing_is_left(tmp_path: Path) -> None:
     work = Quick(tmp_path)
     work.go()
@@ -148,16 +59,6 @@ def test_of_a_removed_file_nothing_is_left(tmp_path: Path) -> None:
     assert not work.results.are_old(MAKE_RELEASE)
     assert work.form.name == "others-anonymized"
     assert not list(tmp_path.iterdir())
-
-
-def test_releases_are_compared_but_not_formats_of_one(tmp_path: Path) -> None:
-    work = Quick(tmp_path)
-    for k in (2, 3, 4, 5):
-        work.form.chosen["k"] = k
-        work.go()
-    work.form.chosen["format"] = ".csv"
-    work.go()
-    assert [release.chosen["k"] for release in work.results.releases] == [5, 4, 3]
 
 
 def test_another_format_takes_the_place_of_a_release_and_its_report(tmp_path: Path) -> None:

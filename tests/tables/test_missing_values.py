@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import naive_tables
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.tables.averages import columns_of
 from trajanon.tables.missing_values import gower
-from trajanon.tables.occurrences import combinations_of, occurrences
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 
@@ -25,33 +25,6 @@ def with_gaps(seed: int, n: int, share: float) -> Floats:
     X = rng.normal(size=(n, 3)).round(2)
     X[rng.random(X.shape) < share] = np.nan
     return X
-
-
-def naive_occurrences(cells: Floats, people: Ints) -> list[int]:
-    """Count for each row, value by value, who has it in a row that fits."""
-    counts = []
-    for row in cells:
-        fits = ((cells == row) | np.isnan(cells) | np.isnan(row)).all(axis=1)
-        of_values = [
-            len(set(people[fits & (cells[:, column] == value)]))
-            for column, value in enumerate(row)
-            if not np.isnan(value)
-        ]
-        counts.append(min(of_values, default=len(cells)))
-    return counts
-
-
-@given(seed=st.integers(0, 999), share=st.sampled_from([0.0, 0.2, 0.6]), names=st.integers(2, 40))
-def test_occurrences_are_those_of_a_count_row_by_row(seed: int, share: float, names: int) -> None:
-    rng = np.random.default_rng(seed)
-    cells = rng.integers(0, 2, (25, 3)).astype(np.float64)
-    cells[rng.random(cells.shape) < share] = np.nan
-    people = rng.integers(0, names, 25)
-    combinations = combinations_of(list(cells.T))
-    own = np.arange(25)
-    for who, given_people in ((people, people), (own, None)):
-        counts = occurrences(combinations, given_people)[combinations.of_row]
-        assert counts.tolist() == naive_occurrences(cells, who)
 
 
 @given(
@@ -80,7 +53,7 @@ def test_k_values_stand_behind_each_that_is_written(
     written = result.table.to_numpy()
     assert np.isnan(written[np.isnan(X)]).all()
     assert (np.isnan(written) & ~np.isnan(X)).sum() == result.report["suppressed"]
-    assert min(naive_occurrences(written, people)) >= k
+    assert min(naive_tables.occurrences(written, people)) >= k
 
 
 def test_the_share_of_gower_is_over_the_columns_that_both_have() -> None:

@@ -2,12 +2,10 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import Run, names
 from real_data import DATASETS
 
 from trajanon.common.errors import BadInput
@@ -19,61 +17,7 @@ from trajanon.tables.table_columns import (
     doubt_of,
     read_table_columns,
 )
-from trajanon.tables.table_files import read_table
 from trajanon.tables.tables import microaggregate_table
-
-# The first line
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["microaggregate {} -k 3 --columns all", "bound {} -k 3", "check {} -k 2 --columns all"],
-)
-def test_a_table_without_a_header_is_refused(run: Run, tmp_path: Path, command: str) -> None:
-    (tmp_path / "noheader.csv").write_text("34,21000\n41,30500\n29,18000\n55,52000\n")
-    assert run(*command.format("noheader.csv").split()).sentence == (
-        "trajanon: noheader.csv has no line with the names of its columns, because its first line "
-        "holds '34', as a row does: write one above it, such as age,income; or, if these are "
-        "names, begin each with a letter, such as y2019, and write none like a value below it\n"
-    )
-    assert names(tmp_path) == {"noheader.csv"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "f,34,21000\nm,41,30500\n",
-        "f,21000\nf,30500\n",
-        "08:30,x\n09:45,y\n",
-        '"34","21000"\n"41","30500"\n',
-        "sep=;\n34;21.000,50\n41;30.500,00\n",
-        "\ufeff34\t21000\n41\t30500\n",
-        "34 %|x\n35 %|y\n",
-        ",34,21000\n5,41,30500\n",
-        "f,NA,NA\nm,34,1\n",
-        "f,unknown\nm,34\nf,35\n",
-        "W-123,x\nB-99,5\nL-7,6\n",
-        "ada@b.org,age\nc@d.org,5\ne@f.org,6\n",
-        "<5,x\n7,y\n",
-        "34,21000\n",
-        "name,2019,2020\na,5,6\nb,7,8\n",
-    ],
-)
-def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match="has no line with the names of its columns"):
-        read_table(path)
-
-
-@pytest.mark.parametrize(
-    "text", ["y2019,y2020\n5,6\n7,8\n", "x1,x2\n5,a\n7,b\n", "town,age\nWien,5\nGraz,6\n"]
-)
-def test_names_are_names(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text(text, encoding="utf-8")
-    assert list(read_table(path).columns) == text.partition("\n")[0].split(",")
-
 
 # Numbers
 
@@ -138,26 +82,6 @@ def test_parquet_may_hold_numbers_as_texts(tmp_path: Path) -> None:
     pd.DataFrame({"a": ["1250,50", "750,5", None]}).to_parquet(tmp_path / "in.parquet")
     result = microaggregate_table(tmp_path / "in.parquet", 2, missing="drop")
     assert np.array_equal(result.table["a"], [1000.5, 1000.5])
-
-
-@pytest.mark.parametrize(
-    ("values", "answer"),
-    [
-        ([1, 2], True),
-        (["1", " 2 ", "3 years"], True),
-        (["1", "", ""], True),
-        (["1", "b"], False),
-        (["", ""], False),
-        ([True, False], False),
-        (["1_000", "0x10"], False),
-        (pd.to_datetime(["2020-01-01", "2020-01-02"]), False),
-        (pd.Categorical(["1", "2"]), False),
-        ([[1], [2]], False),
-        (pd.array([1, None], dtype="Int64"), True),
-    ],
-)
-def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: bool) -> None:
-    assert read_table(pd.DataFrame({"x": values})).numbers("x").are_most is answer
 
 
 # Columns that measure nothing

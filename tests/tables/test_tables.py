@@ -1,15 +1,11 @@
 """Tables of numbers: what is written holds the promise."""
 
 import csv
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import naive
 import numpy as np
 import pandas as pd
@@ -21,7 +17,7 @@ from hypothesis import strategies as st
 from real_data import CLASSIC, DATASETS, LEFT_OUT
 
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.errors import BadInput
 from trajanon.tables.table_bound import bound_table
 from trajanon.tables.table_check import check_table
 from trajanon.tables.tables import MicroaggregatedTable, microaggregate_table, write_draft
@@ -119,14 +115,6 @@ def test_every_row_as_written_occurs_k_times(
     assert (apart <= 1e-12 * np.abs(X).max(axis=0)).all()
 
 
-def test_two_ways_to_write_a_number_make_two_rows(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("a,b,c\n0.1,0.0,x\n0.10,0.0,y\n0.1,0.0,z\n0.1,-0.0,x\n")
-    for name in "ab":
-        found = check_table(path, 2, columns=[name])
-        assert (found.groups, found.smallest, found.rare) == (2, 1, 1)
-
-
 @pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
 @pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
 def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out: str) -> None:
@@ -206,44 +194,6 @@ def test_a_single_column_may_have_decimal_commas(tmp_path: Path, text: str) -> N
     assert check_table(out, 2, columns=["a"]).holds
 
 
-@pytest.mark.parametrize("text", ["a\n1,250\n980\n", "a\n1,5\n1,5,2\n", "a\n1,5\nx, y\n"])
-def test_other_commas_in_a_single_column_are_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(TrajanonError, match=r"may be several numbers|has 2 cells, and the header"):
-        microaggregate_table(path, 2)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a b;b;c\n1,5;2;x,y\n2,5;3,25;z\n",
-        "sep=;\na b;b;c\n1,5;2;x,y\n2,5;3,25;z\n",
-        "a b\tb\tc\n1.5\t2\tx,y\n2.5\t3.25\tz\n",
-        '\ufeff"a b","b",c\n1.5,2,"x,y"\n2.5,3.25,z\n',
-        '\ufeff"a b", b,c\r\n"1.5", 2e0,"x,y"\r\n+2.5,3.25,z\r\n\r\n',
-    ],
-)
-def test_separator_and_decimal_comma_are_found(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text(text, encoding="utf-8")
-    result = microaggregate_table(path, 2, keep=["c"])
-    assert result.table.to_dict("list") == {"a b": [2.0, 2.0], "b": [2.62, 2.62], "c": ["x,y", "z"]}
-
-
-def test_a_table_is_read_from_a_url(tmp_path: Path) -> None:
-    path = frame(tmp_path / "in.csv", age=[30, 32, 50, 54], town=list("abab"))
-    with fsspec.open("memory://tables/in.csv", "wb") as file:
-        file.write(path.read_bytes())
-    result = microaggregate_table("memory://tables/in.csv", 2, keep=["town"])
-    assert result.table["age"].tolist() == [31, 31, 52, 52]
-    assert check_table("memory://tables/in.csv", 2, columns=["town"]).holds
-    with pytest.raises(FileProblem, match="memory://tables/none"):
-        check_table("memory://tables/none.csv", 2, columns=["town"])
-    with pytest.raises(BadInput, match="does not end like a table"):
-        check_table("memory://tables/in.txt", 2, columns=["town"])
-
-
 @pytest.mark.parametrize("how", [MDAV, {"effort": "fast"}])
 def test_groups_lie_within_strata(tmp_path: Path, how: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
@@ -264,17 +214,6 @@ def test_groups_lie_within_strata(tmp_path: Path, how: dict[str, Any]) -> None:
     losses = result.report["loss_by_column"]
     assert np.mean(list(losses.values())) == pytest.approx(loss)
     assert list(losses) == ["a", "b"]
-
-
-def test_risk_counts_rows_of_a_person(tmp_path: Path) -> None:
-    """Of a group's four rows three are ann's: a row is hers with 3 of 4."""
-    path = frame(tmp_path / "in.csv", who=["ann"] * 3 + ["bob", "cy", "di"], a=[1] * 4 + [9, 9])
-    risk = microaggregate_table(path, 2, subject="who", **MDAV).report["risk"]
-    assert risk == {
-        "linkage_highest": 0.75,
-        "linkage_mean": pytest.approx((3 * 0.75 + 0.25 + 2 * 0.5) / 6),
-        "near_original": 1.0,
-    }
 
 
 @pytest.mark.parametrize(
@@ -299,25 +238,6 @@ def test_parquet_is_refused_as_csv_is(
         microaggregate_table(path, 2, columns=["a"])
 
 
-def test_losses_are_the_same_for_any_number_of_threads() -> None:
-    code = (
-        "import numpy as np\n"
-        "from trajanon.tables.averages import losses\n"
-        "X, written = np.random.default_rng(0).normal(size=(2, 200_000, 3))\n"
-        "print(losses(X, written, np.arange(1.0, 200_001.0)).sse.tolist())\n"
-    )
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for threads in "12"
-    }
-    assert len(said) == 1
-
-
 # Whose rows they are
 
 
@@ -332,19 +252,6 @@ def test_no_way_out_leads_to_no_rows(missing: Any) -> None:
     table = pd.DataFrame({"a": [1.5, None], "b": [None, 2.5]})
     with pytest.raises(BadInput, match=r"\(a 1, b 1\); fill them in, average what there is with"):
         microaggregate_table(table, 2, missing=missing)
-
-
-def test_a_table_that_may_not_be_read_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = frame(tmp_path / "in.csv", a=[1, 2, 3])
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(FileProblem, match=r"cannot read .*in.csv: Permission denied; name another"):
-        microaggregate_table(path, 2)
 
 
 def test_a_table_of_many_columns_lists_some(tmp_path: Path) -> None:
@@ -391,17 +298,3 @@ def test_a_data_frame_is_a_table_whose_named_index_is_a_column(tmp_path: Path) -
     dropped = microaggregate_table(table.set_index("name"), 2)
     assert list(dropped.table) == ["age", "pay"]
     assert "the order of the data frame" in " ".join(dropped.report["notices"])
-
-
-@pytest.mark.parametrize(
-    ("table", "says"),
-    [
-        (pd.DataFrame({"age": []}), "the data frame has a header but no rows"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame has two columns 'a'"),
-        (pd.DataFrame({"age": [1]}, pd.Index([1], name="age")), "two columns 'age'"),
-        (pd.DataFrame({"age": [1.0, None]}), "1 of the 2 rows of the data frame"),
-    ],
-)
-def test_a_data_frame_that_is_no_table_is_refused(table: pd.DataFrame, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        microaggregate_table(table, 2)

@@ -18,7 +18,6 @@ import trajanon
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.extract import Rules, cut, extract, from_frame
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.trajectories.person_names import key_of, tidied
 from trajanon.trajectories.subjects import (
     NAMES_MERGED,
     Merged,
@@ -51,57 +50,6 @@ def test_spellings_of_one_name_are_one_subject() -> None:
     assert exact.merged == Merged()
 
 
-SEVEN = [
-    *("7", "07", "007", "7.0", "7.", "+7", "7e0", "7.00E+00", "7,0", "#7", "(7)", "'7'", " 7 "),
-    *("\uff17", "\uff17\uff0e\uff10", "\u0667", "\u06f0\u06f7", "\u096d", "7\u200b", "7\ufe0f"),
-]
-ANN_LEE = [
-    *("Ann Lee", "ann lee", "ANN  LEE", "annlee", "Ann Lee.", '"Ann Lee"', "Ann\u3000Lee"),
-    "\uff21\uff4e\uff4e \uff2c\uff45\uff45",
-    *("Ann\u00adLee", "An\u200dn Lee", "\ufeffAnn Lee", "ann\u2060lee!"),
-    *("Ann\ufe0fLee", "Ann\u115fLee", "Ann\U000e0100Lee"),
-]
-
-
-@pytest.mark.parametrize("names", [SEVEN, ANN_LEE, ["\ufb01n", "FIN"], ["1,000", "1000", "1000.0"]])
-def test_many_writings_of_one_name(names: list[str]) -> None:
-    assert len({key_of(name) for name in names}) == 1
-    assert len({key_of(name, exact=True) for name in names}) == len(names)
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["357123456789012", "357123456789013"],  # 15 digits, of two phones
-        ["9" * 30, "9" * 29 + "8"],
-        ["7", "70", "-7", "0.7", "7a", "77"],
-        ["00e1", "00e2", "12e4", "120000"],  # names of devices, and no powers of ten
-        ["ann", "anne", "ann.lee", "ann-lee", "jos\u00e9", "jose"],
-        ["-", "?", "ann"],
-    ],
-)
-def test_names_of_several_people_stay_apart(names: list[str]) -> None:
-    assert len({key_of(name) for name in names}) == len(names)
-
-
-def test_numbers_lose_no_digit() -> None:
-    assert key_of("3.57E+14") == key_of("357000000000000") == "357000000000000"
-    assert key_of("357123456789012.0") == "357123456789012"
-
-
-@given(st.text(max_size=6))
-def test_a_spelling_stays_as_it_is(name: str) -> None:
-    assert tidied(tidied(name)) == tidied(name)
-    assert key_of(tidied(name)) == key_of(name) == key_of(key_of(name))
-    assert key_of(f"\u200b {name}\u00a0") == key_of(name)
-
-
-@given(st.integers(0, 10**20), st.integers(0, 3), st.integers(0, 3))
-def test_a_number_has_one_form(number: int, zeros: int, decimals: int) -> None:
-    point = "." * bool(decimals)
-    assert key_of(f"{'0' * zeros}{number}{point}{'0' * decimals}") == str(number)
-
-
 def test_whoever_has_no_name_is_one_person_beside_names() -> None:
     names: Any = ["Ada", None, " ", "Bob", None, None]
     named = identities(names, [0, 1, 1, 2, 2, 3])
@@ -117,7 +65,9 @@ def test_whoever_has_no_name_is_one_person_beside_names() -> None:
 
 # Each name beside the person whom it names; None where it names nobody.
 PERSONS = {"Ann": "ann", " ANN": "ann", "Bob": "bob", "7": "seven", "07.0": "seven", 7: "seven"}
+
 NAMES = st.sampled_from([*PERSONS, None, "", " ", float("nan")])
+
 TRACES = st.sampled_from(["A", "a", "B", 7, None])
 
 
@@ -221,16 +171,6 @@ def test_names_that_differ_in_case_are_kept_apart_if_asked_for(
     )
     found = trajanon.microaggregate(X, 4, subjects=subjects, subjects_exact=True)
     assert found.labels.tolist() == [0] * 4
-
-
-def test_trajectories_count_what_was_merged() -> None:
-    names: Any = [*ANN, *JOSE, "bob", None, None]
-    some = lines(names, [*range(10), 9, 10])
-    assert some.subject is not None
-    assert some.subject.tolist() == [0] * 7 + [1, 1, 2, 2, 3]
-    report = trajanon.anonymize(some, 2, effort="fast").report
-    assert report["subjects_merged"] == {"names": 7, "copies": 0}
-    assert "1 recording has no name: it counts as 1 person." in report["notice"]
 
 
 @settings(max_examples=12)
@@ -424,7 +364,11 @@ def test_a_table_merges_spellings(run: Run) -> None:
     assert pd.read_csv("microaggregated.csv")["x"].nunique() > 1
 
 
-def test_names_are_numbers_with_or_without_a_zero_before_the_point() -> None:
-    assert key_of(".5") == key_of("0.5") == "0.5"
-    assert key_of("-.5") == key_of("-0.50") == "-0.5"
-    assert key_of("5.") == key_of("5") == "5"
+def test_trajectories_count_what_was_merged() -> None:
+    names: Any = [*ANN, *JOSE, "bob", None, None]
+    some = lines(names, [*range(10), 9, 10])
+    assert some.subject is not None
+    assert some.subject.tolist() == [0] * 7 + [1, 1, 2, 2, 3]
+    report = trajanon.anonymize(some, 2, effort="fast").report
+    assert report["subjects_merged"] == {"names": 7, "copies": 0}
+    assert "1 recording has no name: it counts as 1 person." in report["notice"]

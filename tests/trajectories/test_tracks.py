@@ -1,5 +1,6 @@
 """Tracks: what lies on them, and what is refused."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from timed_trajectories import windows_with_times
 from tracks_laid_out import any_trajectories, example, laid_out, runs_of, shuffled, tracks_of
 
 from trajanon.common.errors import BadInput
@@ -152,30 +154,19 @@ def test_numbers_without_a_sign_are_those_with_one() -> None:
     assert unsigned.windows(3).tolist() == tracks.windows(3).tolist()
 
 
-def test_points_that_are_not_on_their_tracks_are_refused() -> None:
-    moved = example().points.copy()
-    moved[2, 1, 0] += 1e-7  # a tick, which is a centimetre
-    with pytest.raises(BadInput, match="trajectory 2 is not every 4th point"):
-        replace(example(), points=moved)
-    with pytest.raises(BadInput, match=r"trajectory \d cannot start at"):
-        replace(example(), points=np.zeros((6, 9, 2)))
-    with pytest.raises(BadInput, match="each trajectory needs a run: there are 2"):
-        Trajectories(example().points[:2], tracks=example().tracks)
-
-
-def test_windows_on_the_same_ground_are_refused() -> None:
-    """From start 9 on the last point of the first is the first of the second."""
-    tracks = replace(laid_out(3, [[2, 5, 3]]), start=np.array([0, 9]))
-    pair = Trajectories(tracks.windows(3), tracks=tracks)
-    with pytest.raises(BadInput, match="trajectories 0 and 1 share ground on run 0"):
-        pair.slid(np.array([1, 9]))
-    with pytest.raises(BadInput, match="more than 8 steps apart"):
-        pair.slid(np.array([9, 9]))
-    with pytest.raises(BadInput, match="trajectories 1 and 0 share ground"):
-        pair.slid(np.array([12, 9]))
-    assert len(pair.slid(np.array([18, 9]))) == 2
-
-
-def test_without_tracks_nothing_slides() -> None:
-    with pytest.raises(BadInput, match="extract them with tracks"):
-        Trajectories(example().points).slid(np.zeros(6, dtype=np.int64))
+@pytest.mark.parametrize(
+    ("some", "said"),
+    [
+        ([np.nan] * 3, "run 1 of the tracks has times at some points only"),
+        ([9e18] * 3, "run 1 of the tracks has a time beyond the years 1 to 9999"),
+        ([0.0] * 3, "run 1 of the tracks has times that run back"),
+    ],
+)
+def test_odd_times_are_refused_where_windows_may_slide(some: list[float], said: str) -> None:
+    tracks = windows_with_times(0).tracks
+    assert tracks is not None
+    assert tracks.times is not None
+    times, end = tracks.times.copy(), tracks.first[2]
+    times[end - 3 : end] = some
+    with pytest.raises(BadInput, match=re.escape(said)):
+        replace(tracks, times=times)

@@ -11,9 +11,9 @@ from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.progress import Progress, silent
 from trajanon.common.search_and_release_options import Settings, settings_from
 from trajanon.evaluation.attacks.all_attacks import attacks
-from trajanon.evaluation.attacks.attack import Guessed
+from trajanon.evaluation.attacks.attack import Attack, Guessed
 from trajanon.evaluation.attacks.end_or_hour import inferred
-from trajanon.evaluation.attacks.next_trip import next_lines, people_followed
+from trajanon.evaluation.attacks.next_trip import NextLines, next_lines, people_followed
 from trajanon.evaluation.attacks.other_trips import other_trips
 from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.attacks.rebuilding_from_all_other_tracks import Ways, rebuilding
@@ -26,7 +26,7 @@ from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.publisher_and_licence import Publisher, check_licence
 from trajanon.evaluation.usefulness_for_tasks import task_errors
-from trajanon.evaluation.usefulness_of_lines import usefulness
+from trajanon.evaluation.usefulness_of_lines import Usefulness, usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.matched_to_roads import RoadsToFollow
@@ -194,10 +194,9 @@ def measured(
 
     # Ranked once, for the attack on the next trip and for people who are followed.
     after_known = None if seen.steps is None else next_lines(seen)
-    tried = [*attacks(seen, after_known), *attacks(seen.originals)]
-    order = list(dict.fromkeys(attack.name for attack in tried))
-
     originals, all_seen, drives = counted
+    days = departure_days(originals)
+    no_names = not report.source.names_people
     nameless = originals.origin.source.unnamed
     subjects = all_seen.subjects
     return Evaluation(
@@ -215,31 +214,37 @@ def measured(
         violations=violations(all_seen, report.k),
         period=months(originals.times, all_seen.owners, report.k),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=usefulness(
-            seen.points,
-            seen.lines[seen.labels],
-            true_ends=averaged.true_ends,
-            seconds=seen.times,
-            released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
-        ),
+        usefulness=_usefulness_of_lines(seen, averaged),
         tasks=_errors_of_tasks(seen, report),
-        # Each on the release, then on the originals.
-        attacks=sorted(tried, key=lambda attack: order.index(attack.name)),
+        attacks=_attacks_on_both(seen, after_known),
         most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
         verification=verified,
         rebuilding=rebuilt,
         rebuilt_times=rebuilt_times,
         habits=habits,
         chained=drives_left(all_seen.labels, drives, subjects, report.k, all_seen.nameless),
-        followed=people_followed(
-            all_seen,
-            departure_days(originals),
-            seen,
-            after_known,
-            nobody_is_named=not report.source.names_people,
-        ),
+        followed=people_followed(all_seen, days, seen, after_known, nobody_is_named=no_names),
         inferred=inferred(seen),
         report=report,
+    )
+
+
+def _attacks_on_both(seen: Published, after_known: NextLines | None) -> list[Attack]:
+    """Try each attack on the release, then on the originals."""
+    tried = [*attacks(seen, after_known), *attacks(seen.originals)]
+    names = list(dict.fromkeys(attack.name for attack in tried))
+    return sorted(tried, key=lambda attack: names.index(attack.name))
+
+
+def _usefulness_of_lines(seen: Published, averaged: Trajectories) -> Usefulness:
+    """Compare what was averaged with its lines."""
+    line_times = seen.line_times
+    return usefulness(
+        seen.points,
+        seen.lines[seen.labels],
+        true_ends=averaged.true_ends,
+        seconds=seen.times,
+        released_seconds=None if line_times is None else line_times[seen.labels],
     )
 
 

@@ -331,6 +331,12 @@ class Evaluation:
         return Crowd(self.usefulness.flows_of / self.most_of_one)
 
     @property
+    def crowd_of_habits(self) -> Crowd:
+        """Return the same for what is guessed by other trajectories of the same person."""
+        targets = self.habits.targets if self.habits else 0
+        return self.crowd.shares_of(targets / self.measured)
+
+    @property
     def published(self) -> dict[str, Json]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
@@ -380,7 +386,7 @@ class Evaluation:
             few=FEW,
             farthest=Crowd(self.crowd.people * SHARE_BEYOND),
             of_lines=Crowd(self.verification.lines, shares=True),
-            of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
+            of_habits=self.crowd_of_habits,
             of_counts=self.crowd_of_flows.shares_of(),
             two_digits=two_digits,
             minutes=lambda minutes: span(60.0 * minutes),

@@ -24,6 +24,7 @@ from trajanon.release.people_left import few_left
 from trajanon.release.public_figures import HUNDREDTHS, Crowd, rough_count
 from trajanon.release.release_check import Findings
 from trajanon.release.release_words import cost, left_out
+from trajanon.release.verdict_sentences import sentence_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 _FILE_TYPES = {".gpx": "XML", ".mfjson": "JSON"}
@@ -98,6 +99,8 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         published=evaluation.published,
         sha256=sha256_of(Path(released)),
         metadata=metadata(evaluation, Path(released)),
+        # All of them: the verdict itself shows three.
+        conditions=[*dict.fromkeys(map(sentence_of, evaluation.verdict.findings))],
         estimate=_rounded_estimate,
         share=lambda share, tried: _crowd(tried).number(share),
         part=partial(_rounded_share, evaluation),
@@ -227,14 +230,14 @@ def _rounded_share(evaluation: Evaluation, share: float, tried: int) -> Json:
     return evaluation.crowd.shares_of(part_tried).number(share)
 
 
-def _rounded_estimate(estimate: Estimate, tried: int) -> Json:
+def _rounded_estimate(estimate: Estimate, tried: float) -> Json:
     """Round a figure and its interval for publication."""
     crowd = _crowd(tried)
     interval: Json = [crowd.bounds(estimate.low)[0], crowd.bounds(estimate.high)[1]]
     return {"value": crowd.number(estimate.value), "90 % interval": interval}
 
 
-def _crowd(tried: int) -> Crowd:
+def _crowd(tried: float) -> Crowd:
     """Return the crowd of a share of so many cases; hundredths are the finest that it leaves."""
     return Crowd(min(tried, HUNDREDTHS), shares=True)
 

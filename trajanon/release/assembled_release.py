@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Floats, Ints, Metres, renumbered
+from trajanon.common.arrays import Bools, Floats, Ints, Metres, renumbered
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UnitName
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys
@@ -39,14 +39,7 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
     if counted is not None:
         check_kept(labels, counted, k, "the search")
 
-    figures = Figures(
-        loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups)},
-        mended=groups.mended,
-        widths=groups.widths,
-        stages=groups.partition.stages,
-        stopped=groups.partition.stopped,
-    )
+    figures = _figures_of(groups)
     if not plan.release.as_published:
         refuse_far(figures, k, origin.unit)
 
@@ -75,10 +68,9 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         on_roads=None if on_roads is None else int(on_roads[group_of_line].sum()),
         departures=None if times is None else times[:, :1],
     )
-    left_out = groups.left_out
     report = structs.replace(
         report_of(k, plan, origin, totals, figures),
-        suppressed=Suppressed(np.flatnonzero(left_out).tolist()) if left_out.any() else None,
+        suppressed=_suppressed(groups.left_out),
         sizes=sizes,
         subjects_per_group=people_in_group,
         lines_of_few_named=_lines_of_few_named(groups.trajectories, line_of_group[labels], k),
@@ -93,6 +85,23 @@ def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> D
         words=released_words(plan, report.attribution, counts_people=report.knows_people),
         report=report,
     )
+
+
+def _figures_of(groups: TrajectoryGroups) -> Figures:
+    """Measure groups that are in memory, all of them."""
+    return Figures(
+        loss=groups.information_loss,
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
+        mended=groups.mended,
+        widths=groups.widths,
+        stages=groups.partition.stages,
+        stopped=groups.partition.stopped,
+    )
+
+
+def _suppressed(left_out: Bools) -> Suppressed | None:
+    """List the trajectories that the search left out; None if it left out none."""
+    return Suppressed(np.flatnonzero(left_out).tolist()) if left_out.any() else None
 
 
 def _lines_of_few_named(trajectories: Trajectories, line: Ints, k: int) -> int | None:

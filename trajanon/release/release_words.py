@@ -109,13 +109,14 @@ def _bias(report: Report, crowd: Crowd) -> str:
     if not worst.trajectories:
         return ""
 
-    def share(left_out: int, of_all: int) -> str:
-        """Write a share that is left out, in percent."""
-        return crowd.shares_of().text(left_out / max(of_all, 1), two_digits)  # of none, 0 %
+    def share(left_out: int, of_all: int, part: float) -> str:
+        """Write a share of this part of all trajectories that is left out, in percent."""
+        return crowd.shares_of(part).text(left_out / max(of_all, 1), two_digits)  # of none, 0 %
 
-    longest = share(worst.longest, worst.of_longest)
-    shorter = share(worst.shorter, worst.of_shorter)
-    length = share(worst.metres, worst.of_metres)
+    longest = share(worst.longest, worst.of_longest, part=0.1)
+    shorter = share(worst.shorter, worst.of_shorter, part=0.5)
+    # A tenth of the trajectories may have most of the kilometres.
+    length = share(worst.metres, worst.of_metres, part=0.1)
     return (
         f" The worst groups take {longest} of the longest tenth of the {UNITS[report.unit]} with "
         f"them, {shorter} of the shorter half, and {length} of the kilometres."

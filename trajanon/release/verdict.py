@@ -299,8 +299,14 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
     share = (report.lines_of_few_named or 0) / max(report.lines, 1)
     if share > FEW_NAMED:
         yield Finding("nameless_are_others", {"share": share, "k": report.k})
+    # In shards no line was checked for that.
+    not_checked = report.lines_of_few_named is None and report.persons is None
+    if not_checked and nameless.subjects == 1:
+        yield Finding("nameless_not_checked", {"k": report.k})
     if report.source.perhaps_trips:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
+    if len(report.source.person_columns) > 1:
+        yield Finding("people_named_otherwise", {"columns": len(report.source.person_columns)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:

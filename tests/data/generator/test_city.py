@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from city import City, Dice, Street, build_city, in_park
+from city import City, Dice, Street, _is_east_of_river, build_city, in_park
 
 
 def crossroads() -> City:
@@ -66,19 +66,32 @@ def city() -> City:
     return build_city(Dice(1))
 
 
+def slowest_avenue(city: City) -> float:
+    """Return the lowest speed of streets with bends, which avenues alone have."""
+    return min(street.speed for streets in city.streets for street in streets if street.shape[2:])
+
+
 def test_parks_are_crossed_by_avenues_alone(city: City) -> None:
-    """Streets of the grid lead around: only the points of fast roads lie in parks."""
     in_parks = [
         street.speed
         for streets in city.streets
         for street in streets
         if any(map(in_park, street.shape))
     ]
-    slowest_avenue = min(
-        street.speed for streets in city.streets for street in streets if street.shape[1:-1]
-    )
     assert in_parks
-    assert min(in_parks) >= slowest_avenue
+    assert min(in_parks) >= slowest_avenue(city)
+
+
+def test_bridges_are_of_avenues_alone(city: City) -> None:
+    is_east = [_is_east_of_river(junction) for junction in city.junctions]
+    bridges = [
+        street.speed
+        for start, streets in enumerate(city.streets)
+        for street in streets
+        if is_east[start] != is_east[street.end]
+    ]
+    assert bridges
+    assert min(bridges) >= slowest_avenue(city)
 
 
 def test_streets_join_the_junctions_that_they_name(city: City) -> None:

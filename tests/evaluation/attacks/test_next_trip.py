@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 import naive_attacks as naive
 import numpy as np
 import pytest
-from commands import FAST, Run
+from crossroads import crossroads
 from evaluations import evaluated
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,38 +18,9 @@ from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.attacks.home_and_work import Place
 from trajanon.evaluation.attacks.next_trip import Followed, next_line, next_lines, people_followed
 from trajanon.evaluation.attacks.published_lines import Published, Steps, people_steps
-from trajanon.files.trajectory_files import write_trajectories
-from trajanon.release.people_left import drives_left, few_left
+from trajanon.release.people_left import few_left
 from trajanon.trajectories.clock_and_time_zones import DAY, HOUR, departure_days
-from trajanon.trajectories.tracks import TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
-
-ROOM = 20
-
-
-def drives(run: Ints, start: Ints) -> Tracks:
-    """Runs of which nothing matters but which windows are on them, and in which order."""
-    runs = int(run.max()) + 1
-    return Tracks(
-        TrackPoints.of(np.zeros((runs * ROOM, 2))), ROOM * np.arange(runs + 1), run, start
-    )
-
-
-@st.composite
-def drives_of(draw: st.DrawFn, n: int) -> Tracks:
-    random = np.random.default_rng(draw(st.integers(0, 999)))
-    return drives(random.integers(0, draw(st.integers(1, 4)), n), random.permutation(ROOM)[:n])
-
-
-@given(cities(most=12), st.booleans(), st.data())
-def test_on_all_lines_of_a_drive_are_those_of_the_slow_twin(
-    city: Published, named: bool, data: st.DataObject
-) -> None:
-    tracks = data.draw(drives_of(len(city.points)))
-    people = city.owners if named else tracks.run
-    left = naive.left_on(tracks.run, city.labels, people, city.k)
-    found = drives_left(city.labels, tracks.run, city.owners if named else None, city.k)
-    assert [list(one) for one in found.values()] == [left] * (left[0] > 0)
 
 
 @given(st.one_of(cities(most=12), timed_cities()), st.data())
@@ -91,41 +62,6 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[:2], strict=True)]
 
 
-def crossroads() -> tuple[Published, Tracks]:
-    """Two drives from west to east and two from south to north, of two windows each.
-
-    All cross in the middle, where the first windows end and the second begin, and those of one
-    direction are grouped. Places are in thousandths of a degree about a crossing at the equator.
-    """
-    along = np.array([-30.0, -20.0, -10.0]), np.array([0.0, 10.0, 20.0])
-    eastward = [np.column_stack([[0.0, 0.0, 0.0], part]) for part in along]
-    northward = [part[:, ::-1] for part in eastward]
-    lines = np.array([*eastward, *northward]) / 1000.0
-    labels = np.array([0, 1, 0, 1, 2, 3, 2, 3])
-    tracks = drives(np.arange(8) // 2, np.arange(8) % 2)
-    return Published(lines[labels], lines, labels, 2, np.arange(8) // 2), tracks
-
-
-def test_companions_who_turn_off_leave_one_alone() -> None:
-    """One of each pair turns at the crossing: each line still has two, each chain but one."""
-    city, tracks = crossroads()
-    assert drives_left(city.labels, tracks.run, city.subjects, 2) == {"drives": (4, 0, 0)}
-    turned = np.array([0, 1, 0, 3, 2, 3, 2, 1])
-    assert drives_left(turned, tracks.run, city.subjects, 2) == {"drives": (4, 4, 4)}
-    # Where k counts nobody's name, drives are counted, and these are as many.
-    assert drives_left(turned, tracks.run, None, 2) == {"drives": (4, 4, 4)}
-    # Whoever made both drives of a pair was alone on both lines before.
-    one = drives_left(city.labels, tracks.run, np.zeros(8, dtype=int), 2)
-    assert one["drives"][1:] == (4, 4)
-
-
-def test_nothing_chains_without_steps() -> None:
-    city, tracks = crossroads()
-    assert drives_left(city.labels, np.arange(8), None, 2) == {}
-    assert drives_left(np.zeros(8, dtype=int), tracks.run, city.subjects, 2) == {}
-    assert people_followed(replace(city, subjects=None), None, city) is None
-
-
 def test_recordings_without_names_on_a_line_each_tell_nothing_of_people() -> None:
     city, _ = crossroads()
     each = replace(city, subjects=np.arange(8))
@@ -137,31 +73,6 @@ def test_recordings_without_names_on_a_line_each_tell_nothing_of_people() -> Non
     found = people_followed(city, None, city, nobody_is_named=True)
     assert found is not None
     assert found.left["people"].several == 4
-
-
-@pytest.mark.parametrize("align", [False, True])
-def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
-    release = trajanon.anonymize(crossing(), 2, align=align, effort="fast")
-    counted = (4, 4, 4)
-    assert tuple(release.report["chains"].values()) == counted
-    # Without tracks, windows of one recording are known by it; where nothing is known, by nothing.
-    ways = replace(crossing(), tracks=None)
-    without_tracks = trajanon.anonymize(ways, 2, align=align, effort="fast")
-    assert tuple(without_tracks.report["chains"].values()) == counted
-    assert without_tracks.verdict.colour == "red"
-    evaluated_chains = trajanon.evaluate(ways, without_tracks).account["chains"]
-    assert evaluated_chains.items() >= without_tracks.report["chains"].items()
-    ways = replace(ways, trace=None)
-    assert "chains" not in trajanon.anonymize(ways, 2, align=align, effort="fast").report
-
-
-def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
-    write_trajectories("drives.parquet", crossing())
-    said = run("anonymize", "drives.parquet", "-k", "2", *FAST).out
-    assert said.startswith("Do not publish.\n- Windows of one drive lie end to end: ")
-    assert "trajanon extract --windows --per-recording 1 FILES" in said
-    write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
-    assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out
 
 
 def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:

@@ -11,18 +11,13 @@ from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks.published_lines import Published
-from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import (
-    KnownTracks,
-    Movement,
-    Noise,
-    groups_drawn,
-)
+from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import KnownTracks, Movement, Noise
 from trajanon.evaluation.attacks.verification_with_all_tracks import (
     Verified,
     members_of,
     verification,
 )
-from trajanon.evaluation.intervals import Estimate, estimated, median, share_of
+from trajanon.evaluation.intervals import Estimate
 from trajanon.grouping.k_promise import member_weights
 from trajanon.release.perturbed_places_and_times import (
     correlation,
@@ -186,33 +181,6 @@ def test_words() -> None:
         "70 % (65 % to 75 %) of 200 lines. This adversary is sure of 50 % (44 % to 56 %), and "
         "wrong in 2 % of these."
     )
-
-
-def test_groups_of_every_size_are_drawn_from_a_seed() -> None:
-    labels = np.append(np.arange(900) // 3, np.arange(40) % 4)  # the first groups are larger
-    groups = groups_drawn(labels, 0)
-    assert len(groups) == 200
-    assert {len(group) for group in groups} == {3, 13}
-    assert all((labels[group] == labels[group[0]]).all() for group in groups)
-    assert len({int(labels[group[0]]) for group in groups}) == 200
-    assert len({int(group[0] % 3) for group in groups}) == 3  # anybody may be hidden
-    for other, same in ((0, True), (1, False)):
-        again = groups_drawn(labels, other)
-        assert all(map(np.array_equal, groups, again)) == same
-    assert len(groups_drawn(np.arange(30) // 3, 0)) == 10  # all of few
-
-
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    random, held = np.random.default_rng(2), np.zeros(2)
-    for _ in range(200):
-        share = share_of(random.random(60) < 0.3)
-        middle = estimated(median, random.exponential(1.0, 60))
-        held += [share.low <= 0.3 <= share.high, middle.low <= np.log(2.0) <= middle.high]
-    assert ((held / 200 > 0.84) & (held / 200 < 0.96)).all()
-    always = share_of(np.ones(20, np.bool_))
-    assert (always.value, always.high) == (1.0, 1.0)
-    assert always.low == pytest.approx(0.905, abs=0.01)
-    assert share_of(np.zeros(20, np.bool_)).low == 0.0
 
 
 def test_nothing_is_said_of_sure_lines_where_there_are_none() -> None:

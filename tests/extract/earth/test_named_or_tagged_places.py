@@ -3,8 +3,10 @@
 import logging
 from pathlib import Path
 
+import geopandas
 import numpy as np
 import pytest
+import shapely
 from osm_xml import OsmFile
 
 from trajanon.common.errors import BadInput
@@ -124,3 +126,33 @@ def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) 
 def test_a_radius_that_makes_no_sense_is_refused(town: Path, radius: float) -> None:
     with pytest.raises(BadInput, match=r"`radius` must be .* \(got .*\), at most 100,0"):
         hidden(town, "amenity=*", radius)
+
+
+def shapes_in(path: Path, *shapes: shapely.Geometry) -> str:
+    geopandas.GeoSeries(shapes, crs="EPSG:4326").to_file(path)
+    return str(path)
+
+
+def test_places_are_two_degrees_or_a_file_of_shapes(tmp_path: Path) -> None:
+    square = shapely.box(2.0, 41.0, 2.001, 41.001)
+    file = shapes_in(tmp_path / "places.gpkg", shapely.Point(2.5, 41.5), square)
+    middles = middles_of_places(["41.38,2.17", file], 200.0)
+    assert middles == pytest.approx(np.array([[41.38, 2.17], [41.5, 2.5], [41.0005, 2.0005]]))
+    assert middles_of_places([], 200.0).shape == (0, 2)
+    for text, names_a_place in ((file, True), (" 41.38, 2.17", True), ("amenity=*", False)):
+        assert is_place(text) == names_a_place
+
+
+def test_a_place_wider_than_its_circle_is_refused(tmp_path: Path) -> None:
+    """The diagonal of the square is 139 m."""
+    file = shapes_in(tmp_path / "park.gpkg", shapely.box(2.0, 41.0, 2.001, 41.001))
+    with pytest.raises(BadInput, match=r"a place in .*park\.gpkg is 139 m wide, .* at most 138 m"):
+        middles_of_places([file], 138.0)
+    assert len(middles_of_places([file], 140.0)) == 1
+
+
+def test_the_zone_of_named_places_holds_what_is_within_its_radius(tmp_path: Path) -> None:
+    file = shapes_in(tmp_path / "two.gpkg", shapely.Point(2.0, 41.0), shapely.Point(2.1, 41.0))
+    zone = zone_around(file, 100.0)
+    lat = np.array([41.0008, 41.0010, 41.0008])  # 89, 111 and 89 m to the north
+    assert zone.contains(lat, np.array([2.0, 2.0, 2.1])).tolist() == [True, False, True]

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import main_road
 import pytest
 from osm_xml import OsmFile
 
@@ -12,6 +13,7 @@ from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file_roads import main_roads
 
 LAT, LON = 47.0, 9.5
+
 BOX = Box(-3.80, 40.30, -3.60, 40.50)
 
 
@@ -157,3 +159,10 @@ def test_small_roads_are_read_as_long_as_all_are_few(
     monkeypatch.setattr("trajanon.extract.earth.osm_file_roads.MOST_POINTS_DRAWN", 3)
     assert [road.tolist() for road in main_roads(town, BOX)] == [trunk]
     assert main_roads(town, Box(10.0, 10.0, 11.0, 11.0)) == []
+
+
+def test_a_box_takes_the_roads_in_it(tmp_path: Path) -> None:
+    around = Box(LON - 0.1, LAT - 0.1, LON + 0.1, LAT + 0.1)
+    file = main_road.town(tmp_path)
+    whole, some = (roads_to_follow(file, "car", bbox=box) for box in (None, around))
+    assert len(whole.network.street_length) == len(some.network.street_length) + 1 == 4

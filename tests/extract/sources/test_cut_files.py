@@ -91,15 +91,3 @@ def test_a_file_that_breaks_off_before_its_first_point_is_not_read(
     counts = Counter[str]()
     assert len(list(traces(tmp_path, counts=counts))) == 1
     assert (counts[UNREADABLE], counts[USED_IN_PART]) == (1, 0)
-
-
-@pytest.mark.parametrize("comma", [",", "."])
-def test_decimal_commas_of_gpx_are_read(tmp_path: Path, comma: str) -> None:
-    text = gpx().decode()
-    for lat, _, _ in FIXES:
-        text = text.replace(f'lat="{lat}"', f'lat="{str(lat).replace(".", comma)}"')
-    text = text.replace('lon="-2.0"', f'lon=" -2{comma}0"')
-    (tmp_path / "a.gpx").write_text(text)
-    (found,) = traces(tmp_path / "a.gpx")
-    assert found.lat.tolist() == [lat for lat, *_ in FIXES]
-    assert found.lon.tolist() == [-2.0] * 60

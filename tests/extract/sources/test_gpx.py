@@ -175,3 +175,24 @@ def test_files_of_many_makers_are_read(
     assert len(found) == segments
     assert sum(map(len, found)) == points
     assert sum(int(np.isfinite(trace.time).sum()) for trace in found) == timed_points
+
+
+@pytest.mark.parametrize("comma", [",", "."])
+def test_decimal_commas_are_read(tmp_path: Path, comma: str) -> None:
+    lats = [41.0 + step / 1e3 for step in range(60)]
+    fixes = [f'<trkpt lat="{str(lat).replace(".", comma)}" lon=" -2{comma}0"/>' for lat in lats]
+    path = write(tmp_path / "a.gpx", document(f"<trk><trkseg>{''.join(fixes)}</trkseg></trk>"))
+    (found,) = traces(path)
+    assert found.lat.tolist() == lats
+    assert found.lon.tolist() == [-2.0] * 60
+
+
+def test_a_segment_that_never_ends_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpx, "_MOST_POINTS", 39)
+    path = write(tmp_path / "a.gpx", document(f"<trk><trkseg>{POINT * 40}</trkseg></trk>"))
+    with pytest.raises(FileProblem, match=r"a\.gpx has over 39 points in a segment"):
+        traces(path)
+    monkeypatch.setattr(gpx, "_MOST_POINTS", 40)
+    assert [len(trace) for trace in traces(path)] == [40]

@@ -1,13 +1,16 @@
 """Archives of GPX files: whole, damaged and hostile."""
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
 import tarfile
+import weakref
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gpx_written import write
@@ -319,3 +322,25 @@ def test_accounts_that_come_too_late_are_said_once(
     assert how.counts == {gpx_archive.WITHOUT_ACCOUNT: 1}
     (record,) = caplog.records
     assert "no metadata.xml before its recordings: 1 have no account" in record.getMessage()
+
+
+def test_the_members_of_an_archive_do_not_wait_for_the_collector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar({f"{number}.gpx": walk(1.0) for number in range(20)}))
+    opened: list[weakref.ref[Any]] = []
+
+    class Watched(gpx.GpxDocument):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            opened.append(weakref.ref(self))
+
+    monkeypatch.setattr(gpx_archive, "GpxDocument", Watched)
+    gc.disable()
+    try:
+        for _ in gpx_archive.read(path, Reading().of_file(path, "a")):
+            assert sum(one() is not None for one in opened) <= 3
+    finally:
+        gc.enable()
+    assert len(opened) >= 20

@@ -12,7 +12,12 @@ from point_tables import ROWS, csv, is_the_two_traces, read
 
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.timestamps import UNREAD_TIMES, are_times_of_day, reader_of_times
+from trajanon.extract.sources.timestamps import (
+    UNREAD_TIMES,
+    are_times_of_day,
+    reader_of_times,
+    times_in,
+)
 
 SEVEN = 1212908400  # 2008-06-08T07:00:00Z
 
@@ -368,3 +373,15 @@ def test_gps_is_ahead_by_the_leap_seconds_of_its_time(utc: str, leap_seconds: in
     by_gps = seconds - pd.Timestamp("1980-01-06").timestamp() + leap_seconds
     rows = pd.DataFrame({"gps_seconds": [by_gps]})
     assert reader_of_times(rows, Reading())(rows).tolist() == [seconds]
+
+
+def test_times_are_most_of_the_numbers_or_none() -> None:
+    nan = np.nan
+    for values, seconds in (
+        ([SEVEN, 5.0, SEVEN + 1], [SEVEN, nan, SEVEN + 1]),
+        ([SEVEN * 1e3, nan], [SEVEN, nan]),
+        ([5.0, 6.0, SEVEN], None),
+        ([nan, nan], None),
+    ):
+        found = times_in(np.array(values))
+        assert (found if found is None else found.tolist()) == pytest.approx(seconds, nan_ok=True)

@@ -17,7 +17,6 @@ from trajanon.grouping import loss
 from trajanon.grouping.bound import certified_lower_bound as bound
 from trajanon.grouping.bound import column_generation
 from trajanon.grouping.bound.certified_lower_bound import lower_bound, nearest_bound, prove
-from trajanon.grouping.bound.column_generation import violated_cuts
 from trajanon.grouping.bound.master import Relaxation
 from trajanon.grouping.bound.pricing import pricing_problem, with_cuts
 from trajanon.grouping.standardised_records import standardise
@@ -171,43 +170,6 @@ def test_nearest_records_prove_what_they_promise(seed: int, n: int, k: int) -> N
     assert nearest_bound(records, k) <= expected
     if n < 11:
         assert expected <= naive.least_sse(records, k) + 1e-12
-
-
-# Cuts
-
-
-@given(seed=seeds, n=st.integers(3, 8), count=st.integers(1, 12))
-def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    groups = sorted(
-        {
-            tuple(sorted(rng.choice(n, rng.integers(2, 4), replace=False).tolist()))
-            for _ in range(count)
-        }
-    )
-    # As a linear programme has it, no record is held more than once.
-    shares = rng.choice([0.0, 0.5, 0.5, 1.0], len(groups))
-    held = [
-        sum(float(share) for group, share in zip(groups, shares, strict=True) if record in group)
-        for record in range(n)
-    ]
-    shares /= max(*held, 1.0)
-    none = np.zeros((0, 3), dtype=np.int64)
-    got = [tuple(cut) for cut in violated_cuts(groups, shares, none).tolist()]
-    fractional = np.where(shares < 1.0, shares, 0.0)
-    expected = naive_bound.violated_cuts(n, groups, fractional)
-    assert set(got) <= set(expected)
-    assert bool(got) == bool(expected)
-    excess = [expected[cut] for cut in got]
-    assert excess == pytest.approx(sorted(excess, reverse=True))
-    if expected:
-        assert excess[0] == pytest.approx(max(expected.values()))
-    left_out = [cut for cut in expected if cut not in got]
-    for cut in left_out:
-        taken = max(sum(record in other for other in got) for record in cut)
-        assert taken == column_generation.CUTS_PER_RECORD
-    again = violated_cuts(groups, shares, np.array(got).reshape(-1, 3).astype(int))
-    assert not {tuple(cut) for cut in again.tolist()} & set(got)
 
 
 # Limits

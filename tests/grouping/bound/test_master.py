@@ -13,23 +13,12 @@ from pricings import random_pricing, seeds
 from trajanon.grouping.bound import master as module
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import (
-    cut_coefficients,
     first_groups,
     groups_within,
     pricing_problem,
     search_best,
     with_cuts,
 )
-
-
-@given(seed=seeds, m=st.integers(3, 9), cuts=st.integers(0, 8))
-def test_which_cuts_count_which_groups(seed: int, m: int, cuts: int) -> None:
-    rng = np.random.default_rng(seed)
-    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
-    groups = [sorted(rng.choice(m, 3, replace=False).tolist()) for _ in range(4)]
-    got = cut_coefficients(groups, of.reshape(-1, 3), m).toarray()
-    expected = [[len(set(group) & set(cut)) > 1 for cut in of] for group in groups]
-    assert np.array_equal(got, np.array(expected).reshape(4, cuts))
 
 
 def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:

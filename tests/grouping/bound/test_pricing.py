@@ -1,32 +1,22 @@
+"""What groups earn by prices and pay by cuts: those found, those within a gap, the first ones."""
+
 import naive_columns
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pricings import peoples, random_pricing, seeds
+from pricings import different, peoples, random_pricing, seeds
 
-from trajanon._kernels.column_search import room_for, search_groups
 from trajanon.common import threads_and_dask
-from trajanon.grouping.bound.pricing import FoundGroups, groups_within, search_best, with_cuts
-
-
-def test_a_search_without_room_says_so() -> None:
-    _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    room = room_for(pricing, 50, finds_all=True)
-    assert not search_groups(pricing, room, np.arange(40), 0.0, 10**6, np.zeros(40))
-    assert room.sizes.all()
-
-
-def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
-    _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    room = room_for(pricing, 40, finds_all=False)
-    roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
-    assert search_groups(pricing, room, roots, 0.0, 10**6, most)
-    for nodes in (1, 2, 3, 4, 1000):
-        complete = search_groups(pricing, room, roots, 0.0, nodes, at_most)
-        assert (at_most >= most).all()
-        assert complete == (nodes > 100)
-        assert complete == bool((at_most == most).all())
+from trajanon.grouping.bound.pricing import (
+    FIRST_NEIGHBOURS,
+    FoundGroups,
+    cut_coefficients,
+    first_groups,
+    groups_within,
+    search_best,
+    with_cuts,
+)
 
 
 @given(
@@ -104,3 +94,28 @@ def test_the_search_is_the_same_on_one_core_and_two(
     assert [g.tolist() for g in one.groups] == [g.tolist() for g in two.groups]
     assert one.complete == two.complete
     assert np.array_equal(one.at_most, two.at_most)
+
+
+@given(seed=seeds, m=st.integers(3, 9), cuts=st.integers(0, 8))
+def test_which_cuts_count_which_groups(seed: int, m: int, cuts: int) -> None:
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
+    groups = [sorted(rng.choice(m, 3, replace=False).tolist()) for _ in range(4)]
+    got = cut_coefficients(groups, of.reshape(-1, 3), m).toarray()
+    expected = [[len(set(group) & set(cut)) > 1 for cut in of] for group in groups]
+    assert np.array_equal(got, np.array(expected).reshape(4, cuts))
+
+
+@given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 5), people=peoples)
+def test_near_ones_of_each_record_are_groups(seed: int, m: int, k: int, people: int | None) -> None:
+    records, pricing = random_pricing(seed, m, k, people, grid=False)
+    expected = []
+    for record in records:
+        order = np.argsort(((records - record) ** 2).sum(axis=1), kind="stable")
+        for behind in range(FIRST_NEIGHBOURS):
+            near = [order[0], *order[1 + behind :]]
+            expected += [near[: pricing.k], near[: pricing.k + 1]]
+    allowed = {
+        tuple(group) for group in expected if different(pricing, np.array(group)) >= pricing.k
+    }
+    assert {tuple(group.tolist()) for group in first_groups(pricing)} == allowed

@@ -1,14 +1,18 @@
+"""Paths of every heuristic, and of cities made of records."""
+
 from itertools import product
 from typing import Any
 
 import naive
 import numpy as np
 import pytest
+from drawn_paths import path_by, records_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
+from trajanon.common.arrays import renumbered
 from trajanon.common.parameters_of_single_methods import InnerMethodName
 from trajanon.common.search_and_release_options import HeuristicName
 from trajanon.grouping.methods.hm2_and_compression import HEURISTICS, find_paths
@@ -16,6 +20,11 @@ from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.microaggregation import METHODS, microaggregate
 
 seeds = st.integers(0, 10**6)
+
+
+every_heuristic = pytest.mark.parametrize(
+    "heuristic", [name for name in HEURISTICS if name not in ("concorde", "lkh")]
+)
 
 
 @given(
@@ -78,3 +87,38 @@ def test_the_best_of_the_cuts_loses_no_more_than_published(c: int, k: int) -> No
     ours = microaggregate(reference("tarragona"), k, compression=c, refine="none")
     theirs = published("compression", "Tarragona", f"C{c}-C-MHM", k, "il")
     assert ours.information_loss < 1.03 * theirs
+
+
+@every_heuristic
+@given(
+    kind=st.sampled_from(["normal", "grid", "equal"]),
+    seed=seeds,
+    n=st.integers(1, 25),
+    k=st.integers(2, 6),
+    people=st.integers(2, 8),
+    runs=st.booleans(),
+)
+@settings(max_examples=25)
+def test_a_path_begins_at_its_start_though_its_subject_be_needed(
+    heuristic: str, kind: str, seed: int, n: int, k: int, people: int, runs: bool
+) -> None:
+    """Without their start the records may be of k - 1 subjects."""
+    rng = np.random.default_rng(seed)
+    subjects = renumbered(rng.integers(0, people, n))
+    subjects = np.sort(subjects) if runs else subjects
+    k = min(k, int(subjects.max()) + 1)
+    records = records_of(kind, seed, n)
+    for start in [None, *range(n)]:
+        path = path_by(heuristic, records, start, seed, k, subjects)
+        assert path.dtype == np.int64
+        assert sorted(path.tolist()) == list(range(n))
+        assert start is None or path[0] == start
+
+
+@every_heuristic
+@pytest.mark.parametrize("start", [None, 5])
+def test_a_seed_repeats_the_path_of_every_heuristic(heuristic: str, start: int | None) -> None:
+    for kind in ("normal", "grid", "equal"):
+        records = records_of(kind, 0, 60)
+        paths = [path_by(heuristic, records, start, 1).tolist() for _ in range(2)]
+        assert paths[0] == paths[1]

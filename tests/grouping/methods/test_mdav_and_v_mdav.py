@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
 from real_data import CLASSIC, reference, toy
+from records_left import Some, some_left
 
 import trajanon
-from trajanon._kernels.far_records import farthest, farthest_pair, nearest_to_group
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.search_and_release_options import MethodName
 from trajanon.grouping import loss
@@ -100,30 +100,6 @@ def test_groups_are_those_of_the_slow_twin(
     assert groups_of(labels) == expected
 
 
-@given(seed=seeds, n=sizes, grid=st.booleans(), p=columns)
-def test_the_farthest_pair_is_a_diameter_as_records_leave(
-    seed: int, n: int, grid: bool, p: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    records = rng.normal(size=(n, p))
-    records = records.round() if grid else records
-    radius = np.sqrt(((records - rng.normal(size=p)) ** 2).sum(axis=1))
-    outer_first = np.argsort(-radius, kind="stable")
-    opposite, reach = np.full(n, -1), np.full(n, np.inf)
-    labels = np.full(n, -1)
-    while len(outer_first) >= 2:
-        first, second = farthest_pair(records, outer_first, radius, opposite, reach, labels)
-        assert first != second
-        assert {first, second} <= set(outer_first.tolist())
-        a, b = naive.diameter(records, outer_first.tolist())
-        assert naive.distance(records[first], records[second]) == pytest.approx(
-            naive.distance(records[a], records[b])
-        )
-        labels[rng.choice(outer_first, rng.integers(1, 4))] = 0
-        labels[first] = 0
-        outer_first = outer_first[labels[outer_first] < 0]
-
-
 # Subjects
 
 
@@ -172,21 +148,6 @@ def test_equal_records_are_grouped_in_their_order(n: int, far: float) -> None:
     assert groups_of(mdav(problem(records, 3))) == naive.mdav(records, 3)
 
 
-Some = tuple[Floats, Ints, np.random.Generator]
-
-
-@st.composite
-def some_left(draw: st.DrawFn) -> Some:
-    """Records, many of them equal at times, and those that remain."""
-    random = np.random.default_rng(draw(st.integers(0, 10**6)))
-    records = random.normal(size=(draw(st.integers(1, 30)), draw(st.integers(1, 6))))
-    if draw(st.booleans()):
-        records = records.round()
-    left = random.random(len(records)) < draw(st.sampled_from([0.1, 0.5, 1.0]))
-    left[random.integers(len(records))] = True
-    return records, np.flatnonzero(left), random
-
-
 def remaining(records: Floats, rows: Ints, subjects: Ints) -> Remaining:
     """Records of which only those rows are left: others have left one by one."""
     left = Remaining(problem(records, 2, subjects))
@@ -200,9 +161,7 @@ def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
     records, rows, random = some
     left = remaining(records, rows, np.arange(len(records)))
     for point in np.array([records[rows[0]], random.normal(size=records.shape[1])]):
-        expected = naive.farthest(records, rows.tolist(), point)
-        assert farthest(records, rows, point) == expected
-        assert left.farthest(point) == expected
+        assert left.farthest(point) == naive.farthest(records, rows.tolist(), point)
 
 
 @given(some_left(), st.integers(1, 8), st.integers(1, 12))
@@ -216,14 +175,3 @@ def test_the_nearest_are_the_first_of_each_other_subject(
     assert remaining(records, rows, subjects).nearest_of_other_subjects(centre, count).tolist() == (
         expected
     )
-
-
-@given(some_left(), st.integers(1, 5))
-def test_the_nearest_to_a_group_is_that_of_its_slow_twin(some: Some, size: int) -> None:
-    records, rows, random = some
-    members = random.permutation(rows)[:size]
-    rest = np.setdiff1d(rows, members)
-    record, near = naive.nearest_to_group(records, rest.tolist(), members.tolist())
-    found, away = nearest_to_group(records, rest, members)
-    assert found == record
-    assert np.isclose(np.sqrt(away), near)

@@ -8,15 +8,11 @@ import pytest
 from drawn_paths import records_of
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_paths import assert_is_path, least_length
 
 from trajanon.common.arrays import Floats
 from trajanon.grouping.paths.external_solvers import read_tour, write_problem
-from trajanon.grouping.paths.travelling_salesman import path_length, shortest_of_few
 
 seeds = st.integers(0, 10**6)
-
-
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "far", "heavy"])
 
 
@@ -75,12 +71,3 @@ def test_what_is_no_tour_of_all_cities_is_none(tmp_path: Path, text: str) -> Non
     (tmp_path / "s").write_text(text, encoding="utf-8")
     assert read_tour(tmp_path / "s", 4) is None
     assert read_tour(tmp_path / "absent", 4) is None
-
-
-@pytest.mark.parametrize("n", [1, 4, 8])
-@pytest.mark.parametrize("kind", ["normal", "heavy"])
-def test_a_handful_of_records_get_their_shortest_path(n: int, kind: str) -> None:
-    records = records_of(kind, n, n)
-    path = shortest_of_few(records)
-    assert_is_path(path, n, None)
-    assert path_length(records, path) == pytest.approx(least_length(records), abs=1e-8)

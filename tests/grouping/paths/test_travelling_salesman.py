@@ -1,23 +1,34 @@
-"""Paths along nearest records, and through groups."""
+"""Paths along nearest records, through groups, and by exchanges of links."""
 
 import naive
 import naive_paths
 import numpy as np
 import pytest
-from drawn_paths import kinds, path_by, records_of
+from drawn_paths import kinds, losses, of_published, path_by, records_of
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_paths import assert_is_path, least_length
 from problems import problem
 
-from trajanon._kernels.path_building import Walks, shortest_walk
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.grouping import loss
 from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav
 from trajanon.grouping.neighbours import exact_neighbours
+from trajanon.grouping.paths import travelling_salesman
 from trajanon.grouping.paths.optimal_cut import cut_path
-from trajanon.grouping.paths.travelling_salesman import path_length, path_through, walk_to_nearest
+from trajanon.grouping.paths.travelling_salesman import (
+    NEIGHBOURS,
+    from_any_start,
+    joined_paths,
+    path_length,
+    path_through,
+    shortest_of_few,
+    walk_to_nearest,
+)
+from trajanon.grouping.problem import Problem
 
 seeds = st.integers(0, 10**6)
+sizes = st.integers(5, 30)
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25), share=st.floats(0.0, 0.9))
@@ -28,35 +39,6 @@ def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> 
     met[start] = False
     order = walk_to_nearest(records, start, np.flatnonzero(~met))
     assert order.tolist() == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
-
-
-def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
-    neighbours = exact_neighbours(records, count)
-    away = records[:, None, :] - records[neighbours]
-    return neighbours, np.sqrt((away**2).sum(axis=2))
-
-
-@given(seed=seeds, n=st.integers(2, 30), p=st.integers(1, 7), count=st.sampled_from([1, 3, 32]))
-def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
-    records = np.random.default_rng(seed).normal(size=(n, p))
-    best = np.empty(n, dtype=np.int64)
-    waiting = np.empty(n, dtype=np.bool_)
-    order = np.empty(n, dtype=np.int64)
-    walks = Walks(records, *lists(records, count), waiting, order, best)
-
-    length = np.inf
-    middle = n // 2
-    for first, last in ((0, middle), (middle, n)):  # a part, and another
-        starts = np.arange(first, last)
-        length = shortest_walk(walks, starts, np.full(last - first, -1), length)
-    expected = min(
-        (naive_paths.walk(records, start) for start in range(n)),
-        key=lambda path: path_length(records, np.array(path)),
-    )
-    assert length == pytest.approx(path_length(records, np.array(expected)))
-    # Of walks of one length, in one dimension, any may be taken.
-    assert sorted(best.tolist()) == list(range(n))
-    assert path_length(records, best) == pytest.approx(length)
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25))
@@ -119,3 +101,91 @@ def test_nearest_point_next_begins_at_the_farthest_record(seed: int, n: int) -> 
     start = seed % n
     path = path_by("npn", records, start).tolist()
     assert path == naive_paths.walk(records, start)
+
+
+def test_blocks_are_joined_at_their_nearer_ends() -> None:
+    points = np.array([[0.0], [1.0], [5.0], [2.0], [6.0], [9.0]])
+    paths = [np.array(path) for path in ([0, 1], [2, 3], [4, 5])]
+    assert joined_paths(points, paths).tolist() == [0, 1, 3, 2, 4, 5]
+
+
+@given(seed=seeds, n=st.integers(2, 12))
+def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
+    records = records_of("normal", seed, n)
+    start = int(np.random.default_rng(seed).integers(n))
+    others = np.delete(np.arange(n), start)
+
+    @from_any_start
+    def in_order(free: Problem) -> Ints:
+        assert np.array_equal(free.records, records[others])
+        assert free.subjects.tolist() == others.tolist()
+        return np.arange(n - 1)
+
+    path = in_order(problem(records), start).tolist()
+    assert path[1:] in (others.tolist(), others.tolist()[::-1])
+    near, far = (naive.distance(records[i], records[start]) for i in (path[1], path[-1]))
+    assert near <= far
+
+
+def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
+    parts = np.array(
+        [
+            of_published(losses(name, "or-opt", range(3)), name, "Concorde-MHM")
+            for name in ("Census", "Tarragona")
+        ]
+    )
+    assert parts.mean() == pytest.approx(1.0, abs=0.02)
+    assert parts.max() <= 1.04
+
+
+@pytest.mark.parametrize("heuristic", ["two-opt", "mdav-lk"])
+@given(kind=kinds, seed=seeds, n=sizes)
+def test_no_exchange_shortens_the_path(heuristic: str, kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    order = [n, *path_by(heuristic, records, None, seed).tolist()]
+    reached = naive.tour_length(records, order)
+    for other in naive.tours_two_links_away(records, order, exact_neighbours(records, NEIGHBOURS)):
+        assert naive.tour_length(records, other) >= reached - 1e-8
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(5, 60), k=st.integers(2, 5))
+def test_lin_kernighan_never_lengthens_the_path_through_the_groups(
+    kind: str, seed: int, n: int, k: int
+) -> None:
+    records = records_of(kind, seed, n)
+    through = path_by("mdav", records, None, seed, k)
+    path = path_by("mdav-lk", records, None, seed, k)
+    assert path_length(records, path) <= path_length(records, through) + 1e-8
+
+
+def test_seeds_of_mdav_lk_are_different_runs() -> None:
+    """The published ones have a spread, too; a seed repeats its own."""
+    records = records_of("normal", 0, 200)
+    paths = {tuple(path_by("mdav-lk", records, None, seed).tolist()) for seed in (0, 0, 1, 2)}
+    assert len(paths) == 3
+
+
+@pytest.mark.parametrize("dataset", ["Census", "Tarragona"])
+def test_mdav_lk_loses_little_more_than_published(dataset: str) -> None:
+    """And much less on Tarragona, by a path that begins in another group."""
+    parts = of_published(losses(dataset, "mdav-lk", range(3)), dataset, "MDAV-LK-MHM")
+    assert parts.mean() <= 1.03
+
+
+@pytest.mark.parametrize("n", [1, 4, 8])
+@pytest.mark.parametrize("kind", ["normal", "heavy"])
+def test_a_handful_of_records_get_their_shortest_path(n: int, kind: str) -> None:
+    records = records_of(kind, n, n)
+    path = shortest_of_few(records)
+    assert_is_path(path, n, None)
+    assert path_length(records, path) == pytest.approx(least_length(records), abs=1e-8)
+
+
+@given(seed=seeds, n=st.integers(1, 80))
+def test_a_length_summed_in_parts_is_that_of_the_whole(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    records, path = rng.normal(size=(n, 3)), rng.permutation(n)
+    whole = path_length(records, path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(travelling_salesman, "_STEPS_PER_SUM", 7)
+        assert path_length(records, path) == pytest.approx(whole)

@@ -9,24 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups, search_in_blocks
 
-from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common import threads_and_dask
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.common.effort_of_the_search import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.problem import Problem, SearchLog
+from trajanon.grouping.problem import SearchLog
 from trajanon.grouping.refinements import annealing as annealings
 from trajanon.grouping.refinements.annealing import (
     MOVES_PER_PASS,
-    QUANTILES,
     anneal,
     anneal_runs,
     neighbour_ranks,
     schedule,
 )
-from trajanon.grouping.refinements.blocks import draw_blocks
-from trajanon.grouping.refinements.descent import build_descent, descend
+from trajanon.grouping.refinements.descent import descend
 from trajanon.grouping.standardised_records import standardise
 
 seeds = st.integers(0, 10**6)
@@ -85,23 +82,6 @@ def test_annealing_finds_what_descent_does_not() -> None:
         work.records, descend(work, work.labels)
     )
     assert gained < 0.99
-
-
-def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
-    # The last record looks to the first, which looks to nobody outside its group.
-    records = np.array([0.0, -9.0, -9.5, 1.0, 1.5])[:, None]
-    labels = np.array([0, 0, 0, 1, 1])
-    neighbours = np.array([[1], [2], [1], [0], [3]])
-    annealing = Annealing(
-        descent=build_descent(Problem(records, np.arange(5), 2), records, labels, neighbours),
-        warmth=np.full(5, 1e-3),
-        quantiles=QUANTILES,
-        ranks=neighbour_ranks(1),
-        random=np.array([1], dtype=np.uint64),
-        moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
-    )
-    make_random_moves(annealing, None, 2, 1_000, 1.0, 0.5)
-    assert renumbered(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 20, 200, 5_000])
@@ -164,28 +144,6 @@ def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
         again = renumbered(descend(*both(replace(work, labels=labels))))
         assert np.array_equal(again, labels)
     assert len({labels.tobytes() for labels in optima}) == runs
-
-
-# Blocks
-
-
-@given(seed=seeds, n=st.integers(1, 60), groups=st.integers(1, 15), size=st.integers(1, 40))
-def test_blocks_are_of_whole_groups_and_hold_each_record_once(
-    seed: int, n: int, groups: int, size: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    records, labels = rng.normal(size=(n, 3)), renumbered(rng.integers(0, groups, n))
-    drawn, again = [
-        list(draw_blocks(records, labels, np.random.default_rng(seed), size)) for _ in range(2)
-    ]
-    assert sorted(np.concatenate(drawn).tolist()) == list(range(n))
-    for rows, same in zip(drawn, again, strict=True):
-        assert np.array_equal(rows, same)
-        assert rows.tolist() == sorted(rows.tolist())
-        inside = set(labels[rows].tolist())
-        assert np.isin(labels, list(inside)).sum() == len(rows)
-        largest = np.bincount(labels).max()
-        assert len(rows) <= size + 2 * largest or len(inside) == 1
 
 
 # What does not matter, and what does

@@ -10,21 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Run
-from real_data import REFERENCE, reference
+from real_data import REFERENCE
 
 from trajanon.common.progress import Progress
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.tables.papers import datasets
 from trajanon.tables.papers import tables_measured_again as tables
-from trajanon.tables.papers.datasets import Dataset, find_datasets, known_as
-from trajanon.tables.papers.published_values import (
-    Measurement,
-    beside,
-    markdown,
-    read_published,
-    weighted_correlation,
-)
+from trajanon.tables.papers.datasets import Dataset
+from trajanon.tables.papers.published_values import Measurement, beside, read_published
 from trajanon.tables.papers.tables_measured_again import TABLES, benchmark
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -146,20 +140,6 @@ def test_published_numbers_stand_beside_the_very_data_alone(
     assert numbers(data) == {("Census", False)}
 
 
-@pytest.mark.parametrize("name", ["Census", "Tarragona", "EIA"])
-def test_the_published_sets_are_known(name: str) -> None:
-    assert known_as(reference(name.lower())) == name
-
-
-def test_each_heuristic_weighs_the_same_in_the_correlation() -> None:
-    """Though one has a single run, which repeated would change nothing."""
-    rng = np.random.default_rng(0)
-    lengths, losses = rng.normal(size=(2, 6))
-    one = weighted_correlation([lengths[:5], lengths[5:]], [losses[:5], losses[5:]])
-    often = [np.append(values[:5], np.repeat(values[5], 5)) for values in (lengths, losses)]
-    assert one == pytest.approx(np.corrcoef(often[0], often[1])[0, 1])
-
-
 def test_equal_losses_have_no_correlation(tmp_path: Path) -> None:
     pd.DataFrame({"a": [5.0] * 24, "b": 6.0}).to_csv(tmp_path / "mine.csv", index=False)
     found = [m for batch in benchmark(["hm2"], tmp_path / "mine.csv", repeats=2) for m in batch]
@@ -200,16 +180,6 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
     assert rows["C3-C-MHM", "or-opt", 4, "il"] == compressed.information_loss
 
 
-def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> None:
-    write_trajectories(tmp_path / "few.parquet", trajectories(30))
-    write_trajectories(tmp_path / "many.parquet", trajectories(1_300))
-    few, many = [read() for read in find_datasets(tmp_path)]
-    assert (few.name, few.records.shape) == ("few", (30, 8))
-    assert (many.name, many.records.shape) == ("many", (1_000, 8))
-    again = find_datasets(tmp_path)[1]()
-    assert np.array_equal(again.records, many.records)
-
-
 def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> None:
     write_trajectories(tmp_path / "city.parquet", trajectories(40))
     measured = [m for found in benchmark(["all"], tmp_path, repeats=1) for m in found]
@@ -219,15 +189,6 @@ def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> No
         ("rcs", "city"),
     }
     assert all(m.published is None for m in measured)
-
-
-def test_the_page_shows_ours_and_theirs() -> None:
-    row = Measurement("hm2", "Census", "MDAV", "mdav", "", 3, "il", 5.5, 1, 5.0, "T")
-    other = Measurement("hm2", "Census", "MDAV", "mdav", "", None, "seconds", 0.25, 1)
-    page = markdown([row, other])
-    assert "### hm2: Census" in page
-    assert "| method | by | runs | k = 3 | seconds |" in page
-    assert "| MDAV | mdav | 1 | 5.5 (5, +10.0 %) | 0.25 |" in page
 
 
 # The command
@@ -244,26 +205,6 @@ def test_the_command_writes_a_table_and_a_page(run: Run, data: Path) -> None:
     assert "### hm2: Census" in Path("benchmark.md").read_text(encoding="utf-8")
     answer = run("benchmark", "--table", "rcs", "--data", data, "--repeats", "1", "--json")
     assert {m["table"] for m in json.loads(answer.out)["measurements"]} == {"rcs"}
-
-
-def test_a_table_of_ones_own_is_measured(run: Run, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(24, 2)), columns=["a", "b"])
-    mine = pd.concat([frame, pd.DataFrame({"a": [1.0]})]).assign(pweight=1.0, town="A")
-    mine.to_csv(tmp_path / "mine.csv", index=False)
-    answer = run("benchmark", "--table", "hm2", "--data", "mine.csv", "--repeats", 1)
-    assert answer.code == 0
-    assert "averages may mean nothing: pweight (like a survey weight): they are left" in answer.err
-    assert "dropped: values are missing in 1 of the 25 rows of mine.csv" in answer.err
-    assert "### hm2: mine" in answer.out
-    written = pd.read_csv("benchmark.csv")
-    assert written["published"].isna().all()
-    il = written[written["statistic"].isin(["il", "avg"]) & (written["k"] == 3)]
-    losses = il.set_index("method")["ours"]
-    assert {"MDAV", "V-MDAV", "Concorde-MHM", "HM2 and annealing"} <= set(losses.index)
-    assert losses["HM2 and annealing"] == losses.min()
-    best = microaggregate(frame.to_numpy(), 3).information_loss
-    assert losses["HM2 and annealing"] == pytest.approx(best)
 
 
 def test_what_was_measured_before_an_end_is_kept(
