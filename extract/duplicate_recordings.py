@@ -6,7 +6,8 @@ short one. One index of these places finds recordings that were near each other 
 whole hours apart, as clocks of other zones are; these are compared over all the time they share.
 Of recordings with seldom fixes, between which their ways are not known, the fixes themselves are
 kept, and compared in the same way. Of recordings without times, those with as many points, which
-begin and end at the same places, are compared at some of these.
+begin and end at the same places, are compared at some of these. Whole recordings with the same
+places at the same seconds from the start are found by hashes, whatever their clocks say.
 """
 
 from dataclasses import dataclass, fields
@@ -124,7 +125,7 @@ def _joined(batches: list[_Batch]) -> _Batch:
 
 
 class Repeats:
-    """Finds recordings that have just the points of one before."""
+    """Finds recordings that have just the points of one before, perhaps by another clock."""
 
     def __init__(self) -> None:
         self._subject_of_content: dict[int, int] = {}
@@ -132,19 +133,35 @@ class Repeats:
 
     def find(self, points: Points, subject: Ints) -> Bools:
         """Mark the recordings of a batch that have the points of one before, in any order."""
-        hashes = hashes_of(points.lat, points.lon, points.time)
-        different = pd.DataFrame({"trace": points.trace, "point": hashes}).drop_duplicates()
-        of_traces = different.groupby("trace")["point"]
-        # The sum of the hashes of a recording's points; one point many people may have recorded.
-        contents = of_traces.sum()[of_traces.size() >= 2]
+        # A clock that is wrong moves all times alike, by the seconds of GPS or a zone of half
+        # hours: a way to the fifth digit at the same seconds from its start is nobody else's.
+        timed = points.take(np.isfinite(points.time))
+        timed = timed.take(np.lexsort((timed.time, timed.trace)))
+        lat, lon = timed.lat.round(5), timed.lon.round(5)
+        first_at_place = ~pd.DataFrame({"trace": timed.trace, "lat": lat, "lon": lon}).duplicated()
+        seconds = np.floor(timed.time)
+        start = np.full(len(subject), np.inf)
+        np.minimum.at(start, timed.trace, seconds)
+        hashes = hashes_of(seconds - start[timed.trace], lat, lon)[first_at_place]
+        self._known(timed.trace[first_at_place], hashes, subject, MANY)
 
-        repeated = np.zeros(len(subject), dtype=np.bool_)
+        # One point many people may have recorded.
+        hashes = hashes_of(points.lat, points.lon, points.time)
+        return self._known(points.trace, hashes, subject, 2)
+
+    def _known(self, trace: Ints, hashes: Hashes, subject: Ints, least: int) -> Bools:
+        """Mark the recordings of a batch with the same hashes as one before, at least so many."""
+        different = pd.DataFrame({"trace": trace, "point": hashes}).drop_duplicates()
+        of_traces = different.groupby("trace")["point"]
+        contents = of_traces.sum()[of_traces.size() >= least]
+
+        known = np.zeros(len(subject), dtype=np.bool_)
         for i, content in contents.items():
-            repeated[i] = content in self._subject_of_content
+            known[i] = content in self._subject_of_content
             before = self._subject_of_content.setdefault(content, int(subject[i]))
             if before != subject[i]:
                 self.subjects.append((before, int(subject[i])))
-        return repeated
+        return known
 
 
 class Places:

@@ -86,7 +86,10 @@ CHANGES: dict[str, Callable[[Trace], Trace]] = {
     "newest first": lambda trace: of(trace, slice(None, None, -1)),
     "without the beginning": lambda trace: of(trace, slice(60, None)),
     "half, with 6 digits": lambda trace: rounded(of(trace, slice(0, 150)), 6),
-    "to whole seconds": lambda trace: replace(trace, time=np.rint(trace.time)),
+    "to whole seconds": lambda trace: replace(trace, time=np.floor(trace.time)),
+    "seconds of GPS, 5 digits": lambda trace: late(rounded(trace, 5), 18.0),
+    "a zone of half hours": lambda trace: late(trace, 5.5 * HOUR),
+    "another day, newest first": lambda trace: late(of(trace, slice(None, None, -1)), 240 * HOUR),
 }
 
 
@@ -105,10 +108,15 @@ def test_a_copy_is_of_the_same_person(
     assert people(copy, *others, ride(0)) == 6
 
 
+def with_noise(trace: Trace) -> Trace:
+    north, east = np.random.default_rng(0).normal(0.0, 5.0, (2, len(trace)))
+    return replace(trace, lat=trace.lat + north / 111_195.0, lon=trace.lon + east / 74_000.0)
+
+
 NO_COPIES: dict[str, Callable[[Trace], Trace]] = {
-    "one more hour than clocks differ": lambda trace: late(trace, 15 * HOUR),
-    "half an hour later": lambda trace: late(trace, HOUR / 2),
-    "ten seconds later": lambda trace: late(trace, 10.0),
+    "one more hour than clocks differ": lambda trace: late(with_noise(trace), 15 * HOUR),
+    "half an hour later": lambda trace: late(with_noise(trace), HOUR / 2),
+    "ten seconds later": lambda trace: late(with_noise(trace), 10.0),
     "100 m aside": lambda trace: replace(trace, lat=trace.lat + 0.0009),
     "at another pace": lambda trace: replace(
         trace, time=trace.time[0] + 1.05 * (trace.time - trace.time[0])
@@ -120,11 +128,6 @@ NO_COPIES: dict[str, Callable[[Trace], Trace]] = {
 @pytest.mark.parametrize("change", NO_COPIES.values(), ids=NO_COPIES.keys())
 def test_another_ride_along_the_way_is_no_copy(change: Callable[[Trace], Trace]) -> None:
     assert people(ride(0), replace(change(ride(0)), name="other", subject="other")) == 2
-
-
-def with_noise(trace: Trace) -> Trace:
-    north, east = np.random.default_rng(0).normal(0.0, 5.0, (2, len(trace)))
-    return replace(trace, lat=trace.lat + north / 111_195.0, lon=trace.lon + east / 74_000.0)
 
 
 SPARSE_CHANGES: dict[str, Callable[[Trace], Trace]] = {
@@ -187,7 +190,16 @@ def test_people_along_one_street_are_no_copies_of_each_other() -> None:
 def test_times_that_are_far_between_are_times() -> None:
     """A fix each quarter of an hour says little, but on another day it is no copy."""
     first = ride(0, fixes=12, every=900.0)
-    assert people(first, replace(late(first, 72 * HOUR), name="b", subject="bob")) == 2
+    later = late(with_noise(first), 72 * HOUR)
+    assert people(first, replace(later, name="b", subject="bob")) == 2
+
+
+def test_an_equal_way_of_few_places_is_no_copy_at_another_time() -> None:
+    """As of two who ride from stop to stop, or stay at one."""
+    stops = ride(0, fixes=7, every=60.0)
+    assert people(stops, replace(late(stops, HOUR / 2), name="b", subject="bob")) == 2
+    stay = replace(ride(0, fixes=40), lat=np.full(40, 48.2), lon=np.full(40, 16.3))
+    assert people(ride(1), stay, replace(late(stay, HOUR / 2), name="b", subject="bob")) == 3
 
 
 def test_who_stays_at_one_place_is_like_others_there() -> None:

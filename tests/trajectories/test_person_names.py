@@ -19,7 +19,16 @@ ANN_LEE = [
 ]
 
 
-@pytest.mark.parametrize("names", [SEVEN, ANN_LEE, ["\ufb01n", "FIN"], ["1,000", "1000", "1000.0"]])
+UUID = [
+    *("ab0c96d1-7e2f-4b35-9a00-0123456789ab", "{AB0C96D1-7E2F-4B35-9A00-0123456789AB}"),
+    "ab0c96d17e2f4b359a000123456789ab",
+]
+DEVICE = ["00:1a:2b:3c:4d:5e", "00-1A-2B-3C-4D-5E", "001A2B3C4D5E"]
+
+
+@pytest.mark.parametrize(
+    "names", [SEVEN, ANN_LEE, UUID, DEVICE, ["\ufb01n", "FIN"], ["1,000", "1000", "1000.0"]]
+)
 def test_many_writings_of_one_name(names: list[str]) -> None:
     assert len({key_of(name) for name in names}) == 1
     assert len({key_of(name, exact=True) for name in names}) == len(names)
@@ -33,6 +42,7 @@ def test_many_writings_of_one_name(names: list[str]) -> None:
         ["7", "70", "-7", "0.7", "7a", "77"],
         ["00e1", "00e2", "12e4", "120000"],  # names of devices, and no powers of ten
         ["ann", "anne", "ann.lee", "ann-lee", "jos\u00e9", "jose"],
+        ["12-34-56-78-90", "1234567890", "12-34-56-78-90-1", "12345678901"],  # no address
         ["-", "?", "ann"],
     ],
 )

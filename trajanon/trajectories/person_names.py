@@ -14,6 +14,12 @@ _NUMBER = re.compile(
 )
 """A number, perhaps with commas between thousands, a decimal comma, or an exponent; .5 is 0.5."""
 
+_HEX_IN_PARTS = re.compile(
+    r"(?<![0-9a-f])([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|[0-9a-f]{2}([:-][0-9a-f]{2}){5}(([:-][0-9a-f]{2}){2})?)(?![0-9a-f])"
+)
+"""A UUID, or a device's address: some programs write signs between the parts, others none."""
+
 _ALL_DIGITS = Context(prec=MAX_PREC)  # a long number is a name, and loses none
 
 _NO_WIDTH = re.compile(
@@ -55,6 +61,7 @@ def key_of(name: str, *, exact: bool = False) -> str:
         return name if name.strip() else ""
     name = name.translate(_UNSEEN_ASCII).lower() if name.isascii() else _folded(name)
 
+    name = _HEX_IN_PARTS.sub(lambda parts: re.sub("[:-]", "", parts[0]), name)
     # With a letter in front and a letter or digit at its end, a name has no ends to cut, and is no
     # number.
     if not name or (name[0].isalpha() and name[-1].isalnum()):

@@ -1,5 +1,6 @@
 """Provenance: how trajectories came about, as far as a release needs it, read from any file."""
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
+from trajanon.common.columns_read import columns_read
 from trajanon.common.command_lines import Option, options_in
 from trajanon.common.json_toml_and_regular_files import Whole
 from trajanon.common.number_text import UnitName
@@ -43,6 +45,7 @@ class Source(Struct, frozen=True, kw_only=True):
     perhaps_trips: Whole = 0  # subjects whose only recording is named as another's
     per_recording: Whole | None = None  # windows of a recording, at most; None if not known
     possible_persons: list[PossiblePersons] = []
+    person_columns: list[str] = []  # that name the subjects of one or more tables
     left_out: dict[str, Whole] = {}  # recordings, and why
     trips: dict[str, Whole] = {}  # found, and left out, by reason
     points: dict[str, Whole] = {}  # read, used, and left out, by reason
@@ -119,6 +122,7 @@ def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Sour
         perhaps_trips=counts.get(PERHAPS_TRIPS, 0),
         per_recording=per_recording if _is_count(per_recording) else None,
         possible_persons=_columns_in(account.get("possible_persons")),
+        person_columns=_person_columns_in(account),
         left_out=counts_in(reasons),
         trips=_beginning(counts, "trips "),
         points=_beginning(counts, "points ", "stray points"),
@@ -172,3 +176,10 @@ def _columns_in(account: object) -> list[PossiblePersons]:
         for row in rows
         if isinstance(row, Mapping) and "column" in row and _is_count(row.get("values"))
     ]
+
+
+def _person_columns_in(account: Mapping[str, object]) -> list[str]:
+    """List the columns with subjects, of names that differ in more than case and signs."""
+    subjects = (use.roles["subject"] for use in columns_read(account) if "subject" in use.roles)
+    letters = re.compile(r"[\W_]")
+    return list({letters.sub("", name).casefold(): name for name in subjects}.values())

@@ -36,7 +36,7 @@ def rides(people: int = 4, trips: int = 1, apart: float = 0.002) -> pd.DataFrame
                 "seq": step,
                 "time": START + pd.to_timedelta(20 * step, unit="s") + pd.Timedelta(days=trip),
                 "lat": (48.2 + apart * person + 0.0015 * step).round(6),
-                "lon": (16.3 + 0.01 * np.sin(step / 8.0 + person)).round(6),
+                "lon": (16.3 + 0.01 * np.sin(step / 8.0 + person) + 2e-4 * trip).round(6),
             }
         )
         for person in range(people)
@@ -209,7 +209,7 @@ def test_points_of_one_minute_are_sorted_by_what_numbers_them(tmp_path: Path, na
     assert are_in_order(read(tmp_path, table.sample(frac=1.0, random_state=1)))
 
 
-@pytest.mark.parametrize("name", ["plate", "tracker", "driver_name"])
+@pytest.mark.parametrize("name", ["plate", "tracker", "pilot_name"])
 def test_columns_that_may_name_persons_are_in_the_provenance(tmp_path: Path, name: str) -> None:
     table = rides(3, trips=4).rename(columns={"user_id": name})
     table = table.assign(speed=7, fare=table["trip_id"].str[1:].astype(int), city="Wien")
@@ -300,6 +300,20 @@ def test_trips_taken_for_people_are_said(tmp_path: Path, caplog: pytest.LogCaptu
         right = extract(path, columns={"id": recording, "subject": subject})
         assert people_sentences(right.provenance) == []
     assert not caplog.text
+
+
+@pytest.mark.parametrize(("second", "is_doubted"), [("User-ID", False), ("device_id", True)])
+def test_people_of_two_columns_may_be_the_same(
+    tmp_path: Path, second: str, is_doubted: bool
+) -> None:
+    """Ada in the files of an app is 357123 in those of a device."""
+    table = rides()
+    is_first = table["trip_id"] < "t2"
+    written(tmp_path / "app.csv", table[is_first])
+    written(tmp_path / "device.csv", table[~is_first].rename(columns={"user_id": second}))
+    release = trajanon.anonymize(extract(tmp_path), 2, effort="fast")
+    kinds = [finding.kind for finding in release.verdict.findings]
+    assert ("people_named_otherwise" in kinds) == is_doubted
 
 
 @pytest.mark.parametrize("word", ["No fix", "V", "invalid"])
