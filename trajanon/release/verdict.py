@@ -299,7 +299,7 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
     share = (report.lines_of_few_named or 0) / max(report.lines, 1)
     if share > FEW_NAMED:
         yield Finding("nameless_are_others", {"share": share, "k": report.k})
-    # In shards no line was checked for that.
+    # In shards of a file of an earlier version nobody knows who stands for these recordings.
     not_checked = report.lines_of_few_named is None and report.persons is None
     if not_checked and nameless.subjects == 1:
         yield Finding("nameless_not_checked", {"k": report.k})
