@@ -81,14 +81,11 @@ def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> No
     found = measured_halves(some, Halves(members, subjects, Lines(lines), shadows), 2)
     ways_on = [
         np.array(
-            [
-                naive.goes_on(some.points[a], some.points[a + 3], lines, returns=returns)
-                for a in range(11)
-            ]
+            [naive.goes_on(some.points[a], some.points[a + 3], lines, way=way) for a in range(11)]
         )
-        for returns in (False, True)
+        for way in range(3)
     ]
-    goes_on = max(ways_on, key=np.mean)  # the better way; the first, if both are as good
+    goes_on = max(ways_on, key=np.mean)  # the best way; the first, if others are as good
     told = found.risks[NEXT]
     halves = members[:11], ~members[:11]
     of_halves = [goes_on[half].mean() for half in halves]

@@ -139,8 +139,21 @@ def lines_by_distance(city: Published, chosen: list[int]) -> list[list[int]]:
 
 def nearest_ends(city: Published) -> Floats:
     """Chances, and those of the own line, by the distances of both ends."""
-    nearest = lines_by_distance(city, [0, -1])
-    return np.array([picked(city, target, lines) for target, lines in enumerate(nearest)])
+    return best_way(city, [lines_by_distance(way, [0, -1]) for way in ways_to_look(city)])
+
+
+def ways_to_look(city: Published) -> list[Published]:
+    """With hours, if they are shown, and without."""
+    return [city, replace(city, line_times=None)] if shows_hours(city) else [city]
+
+
+def best_way(city: Published, ways: list[list[list[int]]]) -> Floats:
+    """The chances of that way to look which finds most."""
+    told = [
+        np.array([picked(city, target, lines) for target, lines in enumerate(nearest)])
+        for nearest in ways
+    ]
+    return max(told, key=lambda chances: chances[:, 0].mean())
 
 
 def nearest_lines(city: Published) -> list[list[int]]:
@@ -160,9 +173,7 @@ def nearest_lines(city: Published) -> list[list[int]]:
 
 def nearest_record(city: Published) -> Floats:
     """Chance of a row of the subject, and of the own line, (n, 2)."""
-    return np.array(
-        [picked(city, target, lines) for target, lines in enumerate(nearest_lines(city))]
-    )
+    return best_way(city, [nearest_lines(way) for way in ways_to_look(city)])
 
 
 def steps(cells: Ints, order: Ints, labels: Ints) -> list[tuple[int, int]]:
@@ -194,14 +205,14 @@ def left_on(
 def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str) -> Floats:
     """For each step the chances of the first and the first three, and of a row of the subject.
 
-    The line goes on, or is the way back: the first, if both are as good.
+    The line goes on, returns to where the way began, or is the way back: the first of the best.
     """
-    on, back = (lines_after(city, pairs, on_a_day, of, returns) for returns in (False, True))
-    return back if pairs and back[:, 0].mean() > on[:, 0].mean() else on
+    ways = [lines_after(city, pairs, on_a_day, of, compared) for compared in range(3)]
+    return max(ways, key=lambda chances: chances[:, 0].mean()) if pairs else ways[0]
 
 
 def lines_after(
-    city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str, returns: bool
+    city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str, compared: int
 ) -> Floats:
     scale = metres_of_degrees(city.lines[..., 0].mean())
     lines, went = with_times(city.lines, city.line_times), with_times(city.points, city.times)
@@ -214,9 +225,11 @@ def lines_after(
         for number, line in enumerate(lines):
             off = (line[0] - way[-1]) * [*scale, 1.0 / 60.0]
             late = -10.0 * off[2] if off[2] < 0.0 else 3.0 * min(off[2], 60.0)
-            on_way = (line - way[::-1])[:, :2] if returns else off[None, :2] / scale
+            on_way = (line - way[::-1])[:, :2] * scale
+            squares = (on_way**2).sum(axis=1)
+            square = [squares[0], squares[0] + squares[-1], squares.mean()][compared]
             if number != own:
-                square = ((on_way * scale) ** 2).sum(axis=1).mean() + (late * timed) ** 2
+                square += (late * timed) ** 2
                 away[number] = float(np.sqrt(square))
         chances = [0.0, 0.0]
         if (right := away.get(city.labels[b])) is not None:

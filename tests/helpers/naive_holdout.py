@@ -52,14 +52,16 @@ def inferred(some: Floats, lines: Floats, near: float) -> list[bool]:
     return by_rest if sum(by_rest) > sum(by_end) else by_end
 
 
-def goes_on(one: Floats, next_one: Floats, lines: Floats, *, returns: bool) -> bool:
+def goes_on(one: Floats, next_one: Floats, lines: Floats, *, way: int) -> bool:
     """Whether the line that begins where one ends, other than its own, is that of the next.
 
-    If people return, it is the way back.
+    In the second way of looking it also ends where one begins; in the third it is the way back.
     """
     scale = metres_of_degrees(lines[..., 0].mean())
     far = np.hypot(*((lines[:, 0] - one[-1]) * scale).T)
-    if returns:
+    if way == 1:
+        far = np.hypot(far, np.hypot(*((lines[:, -1] - one[0]) * scale).T))
+    if way == 2:
         far = np.array(away(one[::-1], lines))
     far[np.argmin(away(one, lines))] = np.inf
     return bool(np.argmin(far) == np.argmin(away(next_one, lines)))

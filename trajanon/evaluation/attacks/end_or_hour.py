@@ -52,20 +52,21 @@ def ends_told(published: Published) -> Bools:
     """Mark the originals that end where the line nearest to two thirds of them shows, (n,).
 
     The line is moved, so it is tried in two ways: its end; and as far from the last known point as
-    that is from the line's own point there. The way that is right more often is marked.
+    that is from the line's own point there. Where hours are published, it is the nearest with them,
+    or without. The way that is right more often is marked.
     """
     points = published.points
     known = 2 * points.shape[1] // 3
-    originals, lines = published.records(slice(known))
-    _, line = cKDTree(lines).query(originals, workers=-1)
+    ways = list[Bools]()
+    for published_as in published.ways_to_look:
+        originals, lines = published_as.records(slice(known))
+        _, line = cKDTree(lines).query(originals, workers=-1)
 
-    end = published.lines[line, -1]
-    rest_of_line = end - published.lines[line, known - 1]
-    by_end, by_rest = (
-        displacement(points[:, -1], answer) <= NEAR_END
-        for answer in (end, points[:, known - 1] + rest_of_line)
-    )
-    return max(by_end, by_rest, key=np.mean)
+        end = published.lines[line, -1]
+        rest_of_line = end - published.lines[line, known - 1]
+        answers = (end, points[:, known - 1] + rest_of_line)
+        ways += [displacement(points[:, -1], answer) <= NEAR_END for answer in answers]
+    return max(ways, key=np.mean)
 
 
 def ends_guessed(published: Published, ends: Floats) -> Bools:

@@ -1,5 +1,7 @@
 """A known trip, or its two ends: attacks by the released rows nearest to it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
@@ -12,10 +14,11 @@ def nearest_record(published: Published) -> Attack:
     The adversary knows the whole of the target's trajectory, finds the released rows at the
     smallest Euclidean distance of the standardised records, and picks one of these at random. Where
     hours are published the adversary knows those of the trajectory, and distances are of metres and
-    hours.
+    hours, or of places alone if that finds more.
     """
     knows = f"a person's whole {published.unit}"
-    return _pick_row("nearest record", knows, published, published.nearest)
+    ways = [way.nearest for way in published.ways_to_look]
+    return _pick_row("nearest record", knows, published, ways)
 
 
 def nearest_ends(published: Published) -> Attack:
@@ -25,17 +28,22 @@ def nearest_ends(published: Published) -> Attack:
     are published; finds the rows with the smallest sum of the two squared distances, and picks one
     of these at random. Distances have no limit.
     """
-    candidates = lines_nearest_to(*published.records([0, -1]))
+    ways = [lines_nearest_to(*way.records([0, -1])) for way in published.ways_to_look]
     knows = f"both ends of a person's {published.unit}"
-    return _pick_row("both ends, nearest", knows, published, candidates)
+    return _pick_row("both ends, nearest", knows, published, ways)
 
 
-def _pick_row(name: str, knows: str, published: Published, candidates: LineLists) -> Attack:
-    """Attack every original by a random row of its candidate lines."""
-    n = len(published.points)
+def _pick_row(name: str, knows: str, published: Published, ways: Sequence[LineLists]) -> Attack:
+    """Attack every original by a random row of its candidate lines, in the best of the ways."""
     if published.shows_hours:
         knows += " and when it was there"
+    attacks = [_pick_row_of(name, knows, published, candidates) for candidates in ways]
+    return max(attacks, key=lambda attack: attack.expected)
 
+
+def _pick_row_of(name: str, knows: str, published: Published, candidates: LineLists) -> Attack:
+    """Attack every original by a random row of its candidate lines."""
+    n = len(published.points)
     # Pairs of an original and a candidate line. All originals are targets, so both numbers are one.
     original = np.repeat(np.arange(n), [len(lines) for lines in candidates])
     line = np.concatenate(candidates).astype(np.int64)

@@ -32,6 +32,7 @@ CHANCE = "chance"
 _METRES_PER_MINUTE_EARLY = 10.0
 _METRES_PER_MINUTE_LATE = 3.0  # for an hour at most
 
+_COMPARED = ("begin", "ends", "way back")  # of lines, with a known trajectory
 _ROUNDING_IN_METRES = 1e-6
 _LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
 _STEPS_PER_TASK = 100
@@ -56,15 +57,15 @@ class NextLines(NamedTuple):
 def next_lines(published: Published, start: str = KNOWN) -> NextLines:
     """Rank the lines by how well they go on from the start of each step: KNOWN, or LINE.
 
-    Some people go on, others return the way they came, as from work: of both ways to rank lines,
-    the one by which the right line is first more often.
+    Some people go on, others return to where they came from, as from work, or the same way: of
+    these ways to rank lines, the one by which the right line is first more often.
     """
-    both = (_next_lines(published, start, returns=returns) for returns in (False, True))
-    return max(both, key=lambda found: found.ranks.first)
+    ranked = (_next_lines(published, start, compared) for compared in _COMPARED)
+    return max(ranked, key=lambda found: found.ranks.first)
 
 
-def _next_lines(published: Published, start: str, *, returns: bool) -> NextLines:
-    """Rank the lines by where they begin; if people return, by their distance from the way back."""
+def _next_lines(published: Published, start: str, compared: str) -> NextLines:
+    """Rank the lines by where they begin, also by where they end, or by the whole way back."""
     steps = published.steps
     assert steps is not None
 
@@ -97,7 +98,10 @@ def _next_lines(published: Published, start: str, *, returns: bool) -> NextLines
     def ranked(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
         """Rank the lines for these steps: chances, (steps, 2), and pairs that rank first, (q,)."""
         away, line = begins.query(ways_back[rows, 0], k=neighbours)
-        if returns:
+        if compared == "ends":
+            from_origin = lines[line, -1] - ways_back[rows, None, -1]
+            away = np.hypot(away, np.hypot(from_origin[..., 0], from_origin[..., 1]))
+        if compared == "way back":
             squares = ((lines[line] - ways_back[rows, None]) ** 2).sum(axis=-1)
             away = np.sqrt(squares.mean(axis=-1))
         if arrival is not None and published.line_times is not None:

@@ -118,6 +118,11 @@ class Published:
             for times in (self.times, self.line_times)
         )
 
+    @cached_property
+    def ways_to_look(self) -> list["Published"]:
+        """Return the release as it is and, if it shows hours, without them: hours may mislead."""
+        return [self, replace(self, line_times=None)] if self.shows_hours else [self]
+
     def records(self, chosen: slice | list[int]) -> tuple[Floats, Floats]:
         """Return the chosen points of originals and of lines as records, (n, c) and (g, c).
 
