@@ -137,7 +137,9 @@ class Repeats:
         # hours: a way to the fifth digit at the same seconds from its start is nobody else's.
         timed = points.take(np.isfinite(points.time))
         timed = timed.take(np.lexsort((timed.time, timed.trace)))
-        lat, lon = timed.lat.round(5), timed.lon.round(5)
+        with np.errstate(over="ignore"):  # of numbers that are no degrees at all
+            lat = timed.lat.round(5)
+            lon = timed.lon.round(5)
         first_at_place = ~pd.DataFrame({"trace": timed.trace, "lat": lat, "lon": lon}).duplicated()
         seconds = np.floor(timed.time)
         start = np.full(len(subject), np.inf)

@@ -109,6 +109,8 @@ class ParquetParts:
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Read whole columns, of types that `arrow.sound` gives."""
         types = [(name, self.types[name]) for name in columns if name in self.types]
+        if self.n == 0:  # no batch tells of the other columns
+            types = [(name, self.schema_arrow.field(name).type) for name in columns]
         tables = [pa.schema(types).empty_table()]
         tables += [
             pa.table({name: arrow.sound(batch[name]) for name in columns})
