@@ -126,8 +126,11 @@ def choose(page: Page, label: str, option: str) -> None:
 
 def save(page: Page, name: str, folder: Path) -> Path:
     """Save what a link offers."""
+    link = page.get_by_role("link", name=name).first
+    page.bring_to_front()  # what is not in front saves nothing
+    page.wait_for_timeout(500)  # until another tab that was closed has given the front back
     with page.expect_download() as saved:
-        page.get_by_role("link", name=name).first.click()
+        link.click()
     path = folder / saved.value.suggested_filename
     saved.value.save_as(path)
     return path
