@@ -19,7 +19,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.errors import FileProblem
-from trajanon.common.text_encoding import encoding_problem, seems_utf16
+from trajanon.common.text_encoding import encoding_problem, is_utf8, seems_utf16
 from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
 from trajanon.extract.sources.column_role_names import known_as
 from trajanon.extract.sources.csv_and_parquet import UNREAD, traces_of_table
@@ -104,7 +104,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
 def _document(stream: Stream, reading: Reading) -> tuple[Any, bool]:
     """Read a document, or a list of what stands in each line or between separators.
 
-    Returns also whether the last line cannot be read, as of a log that was cut off.
+    The second value is whether the last line cannot be read, as where a log was cut off.
     """
     content = json_text(stream, reading.what)
     with suppress(ValueError, RecursionError):
@@ -352,11 +352,12 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
     """Decode JSON, or a part of it, as values of a kind."""
     try:
         return msgspec.json.decode(data, type=kind)
-    except UnicodeDecodeError as error:
-        raise FileProblem(f"{what} {encoding_problem(error.object)}") from error
     except RecursionError as error:
         raise FileProblem(f"{what} is not JSON: it is nested too deeply") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # versions raise one or the other
+        text = bytes(data)
+        if not is_utf8(text):
+            raise FileProblem(f"{what} {encoding_problem(text)}") from error
         raise FileProblem(f"{what} is not JSON, or damaged or cut off: {error}") from error
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trajanon.common.text_encoding import encoding_problem, seems_utf16
+from trajanon.common.text_encoding import encoding_problem, is_utf8, seems_utf16
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -19,3 +19,10 @@ def test_other_texts_are_not_taken_for_it(text: bytes) -> None:
 
 def test_what_is_neither_is_perhaps_latin() -> None:
     assert encoding_problem("Länge".encode("latin-1")).startswith("is not UTF-8, perhaps Latin-1")
+
+
+def test_a_text_that_is_cut_off_within_a_letter_is_still_utf8() -> None:
+    text = "Länge".encode()
+    assert is_utf8(text)
+    assert is_utf8(text[:2])  # the ä has two bytes
+    assert not is_utf8("Länge".encode("latin-1"))

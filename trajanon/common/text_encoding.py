@@ -1,5 +1,7 @@
 """The encoding of a text: UTF-8, and what to say of another."""
 
+import codecs
+
 _ENCODING_SAMPLE = 4096  # bytes by which an encoding is judged
 
 
@@ -13,6 +15,15 @@ def seems_utf16(text: bytes) -> bool:
     # The high byte of most letters is zero, the low byte of none. Which one comes first is open.
     fewer_zeros, more_zeros = sorted(text[begin::2].count(0) for begin in (0, 1))
     return fewer_zeros < 0.1 * letters and more_zeros > 0.7 * letters
+
+
+def is_utf8(text: bytes) -> bool:
+    """Check whether a text, perhaps cut off within a letter, is UTF-8."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(text)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def encoding_problem(text: bytes) -> str:
