@@ -235,6 +235,15 @@ def matched_to_roads(
     return ways
 
 
+class PointsOfPairs(NamedTuple):
+    """The point of each pair of a point and a segment, (q,) each."""
+
+    lat: Floats  # degrees
+    lon: Floats
+    metres_north: Floats  # of a degree of latitude there
+    metres_east: Floats  # of a degree of longitude
+
+
 def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Matching) -> NearStreets:
     """Find the places where streets come nearest to each point of lines, (n, m, 2).
 
@@ -248,38 +257,9 @@ def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Match
 
     # Pairs of a point and a segment that may be near enough.
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
-
-    def nearest_on(segment: Ints) -> tuple[Floats, Floats]:
-        """Compute metres from the point of each pair to a segment, and the share of it before.
-
-        In metres to the east and north of the point, (x, y) is the tail and (dx, dy) leads from
-        there to the head.
-        """
-        tail = network.tail[segment]
-        head = network.head[segment]
-        x = (network.lon[tail] - lon[point]) * metres_east[point]
-        y = (network.lat[tail] - lat[point]) * metres_north[point]
-        dx = (network.lon[head] - network.lon[tail]) * metres_east[point]
-        dy = (network.lat[head] - network.lat[tail]) * metres_north[point]
-
-        # A segment may have no length.
-        squared = dx * dx + dy * dy
-        share = -(x * dx + y * dy) / np.where(squared > 0.0, squared, np.inf)
-        share = share.clip(0.0, 1.0)
-        return np.hypot(x + share * dx, y + share * dy), share
-
-    metres, share = nearest_on(segment)
-    street = network.street
-    last = len(street) - 1
-    # At the first and the last segment, the neighbour that is looked at is a wrong one, unused.
-    has_next = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
-    has_previous = (segment > 0) & (street[segment - 1] == street[segment])
-
-    # The street comes no nearer just before or after this place. A joint of two segments belongs to
-    # the second, and only if the first comes no nearer before its end.
-    is_at_joint = has_previous & (share <= 0.0)
-    previous_comes_to_joint = nearest_on(segment - 1)[1] >= 1.0
-    is_nearest = np.where(is_at_joint, previous_comes_to_joint, ~has_next | (share < 1.0))
+    points = PointsOfPairs(lat[point], lon[point], metres_north[point], metres_east[point])
+    metres, share = nearest_on(network, segment, points)
+    is_nearest = comes_no_nearer(network, segment, points, share)
 
     # The nearest places of each point come first; no more stay than may be tried.
     pair = np.flatnonzero(is_nearest & (metres <= matching.reach))
@@ -305,6 +285,43 @@ def near_streets(network: Network, tree: STRtree, lines: Floats, matching: Match
     nearest[~tried.any(axis=1)] = 0.0  # a line that is near no road has no median
     spread = np.maximum(1.4826 * np.nanmedian(nearest, axis=1), _LEAST_SPREAD)
     return NearStreets(by_point(segment), metres_by_point, by_point(share), tried, spread)
+
+
+def nearest_on(network: Network, segment: Ints, points: PointsOfPairs) -> tuple[Floats, Floats]:
+    """Compute metres from the point of each pair to its segment, and the share of it before, (q,).
+
+    In metres to the east and north of the point, (x, y) is the tail and (dx, dy) leads from there
+    to the head.
+    """
+    tail = network.tail[segment]
+    head = network.head[segment]
+    x = (network.lon[tail] - points.lon) * points.metres_east
+    y = (network.lat[tail] - points.lat) * points.metres_north
+    dx = (network.lon[head] - network.lon[tail]) * points.metres_east
+    dy = (network.lat[head] - network.lat[tail]) * points.metres_north
+
+    # A segment may have no length.
+    squared = dx * dx + dy * dy
+    share = -(x * dx + y * dy) / np.where(squared > 0.0, squared, np.inf)
+    share = share.clip(0.0, 1.0)
+    return np.hypot(x + share * dx, y + share * dy), share
+
+
+def comes_no_nearer(network: Network, segment: Ints, points: PointsOfPairs, share: Floats) -> Bools:
+    """Mark the pairs whose street comes no nearer just before or after this place, (q,).
+
+    ``share`` is that of the segment before the place. A joint of two segments belongs to the
+    second, and only if the first comes no nearer before its end.
+    """
+    street = network.street
+    last = len(street) - 1
+    # At the first and the last segment, the neighbour that is looked at is a wrong one, unused.
+    has_next = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
+    has_previous = (segment > 0) & (street[segment - 1] == street[segment])
+
+    is_at_joint = has_previous & (share <= 0.0)
+    _, share_of_previous = nearest_on(network, segment - 1, points)
+    return np.where(is_at_joint, share_of_previous >= 1.0, ~has_next | (share < 1.0))
 
 
 def forward_only(ways: MatchedWays) -> MatchedWays:
