@@ -58,7 +58,8 @@ class Trimmed:
         How many circles were drawn to hide places: places near each other share one, and a place of
         ``hide`` has one even if no track comes near.
     metres, metres_cut, seconds, seconds_cut
-        The length of all tracks, and how much of it was cut out. Seconds count tracks with times.
+        How long all tracks are, and how much was cut out of them. Only tracks with times count in
+        the seconds.
     points_dropped
         How many points are no places on Earth, are stray, or have no time in a track with times.
     unread

@@ -6,6 +6,7 @@ from pathlib import Path
 import main_road
 import pytest
 from osm_xml import OsmFile
+from roads_of_cities import roads_of_cities
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
@@ -136,29 +137,15 @@ def test_signals_are_read_with_the_roads(tmp_path: Path) -> None:
     assert osm_streets.waits.tolist() == [2.0, 0.0, 1.0, 0.0]
 
 
-@pytest.fixture
-def town(tmp_path: Path) -> Path:
-    """A trunk road and a street in Madrid, a motorway in Barcelona, and a way on foot."""
-    lines = [
-        *("n1 x-3.70 y40.40", "n2 x-3.69 y40.45", "n3 x-3.68 y40.41"),
-        *("n4 x2.10 y41.40", "n5 x2.20 y41.41"),
-        "w1 Thighway=trunk Nn1,n2",
-        "w2 Thighway=residential Nn2,n3",
-        "w3 Thighway=motorway Nn4,n5",
-        "w4 Thighway=footway Nn1,n3",
-    ]
-    (tmp_path / "town.opl").write_text("\n".join(lines), "utf-8")
-    return tmp_path / "town.opl"
-
-
 def test_small_roads_are_read_as_long_as_all_are_few(
-    town: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    roads = roads_of_cities(tmp_path)
     trunk, street = [[40.40, -3.70], [40.45, -3.69]], [[40.45, -3.69], [40.41, -3.68]]
-    assert [road.tolist() for road in main_roads(town, BOX)] == [trunk, street]
+    assert [road.tolist() for road in main_roads(roads, BOX)] == [trunk, street]
     monkeypatch.setattr("trajanon.extract.earth.osm_file_roads.MOST_POINTS_DRAWN", 3)
-    assert [road.tolist() for road in main_roads(town, BOX)] == [trunk]
-    assert main_roads(town, Box(10.0, 10.0, 11.0, 11.0)) == []
+    assert [road.tolist() for road in main_roads(roads, BOX)] == [trunk]
+    assert main_roads(roads, Box(10.0, 10.0, 11.0, 11.0)) == []
 
 
 def test_a_box_takes_the_roads_in_it(tmp_path: Path) -> None:
