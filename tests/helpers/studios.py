@@ -127,10 +127,13 @@ def choose(page: Page, label: str, option: str) -> None:
 def save(page: Page, name: str, folder: Path) -> Path:
     """Save what a link offers."""
     link = page.get_by_role("link", name=name).first
-    page.bring_to_front()  # what is not in front saves nothing
-    page.wait_for_timeout(500)  # until another tab that was closed has given the front back
-    with page.expect_download() as saved:
-        link.click()
+    link.scroll_into_view_if_needed()
+    for _ in range(6):  # just scrolled, a busy browser may send a click to what was there before
+        page.wait_for_timeout(500)
+        with suppress(TimeoutError):
+            with page.expect_download(timeout=10_000) as saved:
+                link.click()
+            break
     path = folder / saved.value.suggested_filename
     saved.value.save_as(path)
     return path
