@@ -138,6 +138,7 @@ class GroupsInOnePlace(_Counts, frozen=True):
 
     groups: Whole = 0  # after the search
     left: Whole = 0  # after mending
+    unknown: Whole = 0  # groups of windows without tracks: nobody says where recordings end
 
 
 class WorstGroups(_Counts, frozen=True):
