@@ -332,7 +332,7 @@ def movement_of(report: Report, seen: Published) -> Movement:
     """Return how the lines of a release are moved, as everybody may read in its datasheet."""
     points = seen.points.shape[1]
     width = report.width or 0.0  # metres; plain means are not moved
-    places = Noise(displacement_covariance(points, width, share=1.0), ROUNDED)
+    places = Noise(displacement_covariance(points, width), ROUNDED)
     people = None if report.as_published else seen.subjects
     shares = largest_shares(seen.labels, people)
 
