@@ -29,6 +29,21 @@ def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) ->
     assert np.diff(found.first).tolist() == [3, 2, 1]
 
 
+def test_points_that_are_no_places_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("id,lat,lon\na,41,2\na,,\na,41.2,2\nb,,\nb,91,2\nc,42,2\nc,42.1,2\n", "utf-8")
+    found = read_any(path, 3)
+    assert list(found.names) == ["a", "c"]
+    assert found.points[:, :, 0] == pytest.approx(np.array([[41.0, 41.1, 41.2], [42, 42.05, 42.1]]))
+    assert found.first.tolist() == [0, 2, 4]
+
+    path.write_text("id,lat,lon\na,41,2\na,,\n", "utf-8")
+    assert len(read_any(path, 3).points) == 1
+    path.write_text("id,lat,lon\na,0,0\na,0,0\n", "utf-8")
+    with pytest.raises(BadInput, match="holds no line"):
+        read_any(path, 3)
+
+
 def test_an_id_with_a_number_sign_is_read_whole(tmp_path: Path) -> None:
     """Else all would be called 1, and that they kept their ids would not be noticed."""
     rows = "".join(f"{name}#1,41.{at},2.1\n" for name in ("ann", "bob") for at in range(4))
