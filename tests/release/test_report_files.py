@@ -12,8 +12,8 @@ from reports import reported
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.release.report_files import (
-    digest_of_file,
     checked,
+    digest_of_file,
     is_release,
     json_ready,
     json_report,
