@@ -13,6 +13,7 @@ import trajanon
 from trajanon.common.arrays import renumbered
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.files.parquet_parts import NAMES_OF_PARQUET
 from trajanon.files.release_contents import clock_of
 from trajanon.files.release_formats import read_lines
 from trajanon.trajectories.trajectories import Trajectories
@@ -28,7 +29,10 @@ def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
         try:
             recordings, subjects = read_recordings(path, POINTS)
         except TrajanonError:
-            raise error from None
+            # Of what may be trajectories, it matters why they are none.
+            if path.is_dir() or path.name.lower().endswith(NAMES_OF_PARQUET):
+                raise error from None
+            raise
         trips = Trajectories(
             recordings.points,
             subject=np.array(subjects, dtype=object) if any(subjects) else None,
