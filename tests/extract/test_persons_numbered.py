@@ -197,11 +197,11 @@ def test_names_of_which_hardly_any_comes_again(
 
 def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
     """Whoever rides as the club may be Ann, on the same line."""
-    minutes = 60.0 * np.arange(20)
+    minutes = np.linspace(0.0, 1_140.0, 20)
     traces = [
         replace(
             recording(owner, way, f"r{way}"),
-            lat=way + minutes / 1e5,
+            lat=minutes / 1e5 + way,
             lon=np.zeros(20),
             time=minutes,
         )
