@@ -60,7 +60,7 @@ class Recordings:
         subjects = [(key,) if key else (None, name) for key, name in names]
 
         recordings_before = len(self._recordings)
-        hashes = [_hash(*subject_and_own) for subject_and_own in names]
+        hashes = [_hash(key, name) for key, name in names]
         recording = numbers_by_appearance(hashes, self._recordings)
         subject = numbers_by_appearance(subjects, self._subjects)
         self._note_only_names(names)

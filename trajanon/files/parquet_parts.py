@@ -44,7 +44,7 @@ class ParquetParts:
     n: int  # number of rows
     rows_to_skip: int = 0  # of the first file
     in_order: bool = False  # whether all files are in the order of `hilbert_order`
-    # In which columns of single values are read, so that a part alone has the values of all.
+    # In which columns of single values are read: those of all parts, also where one is read alone.
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     bytes_per_row: float = 0.0  # before compression, of the file where rows have most
 

@@ -76,14 +76,14 @@ def times_correlation(points: int, length: float = CORRELATION_LENGTH) -> Floats
     return np.asarray(np.exp(-np.abs(place[:, None] - place) / length))
 
 
-def displacement_covariance(points: int, width: float, share: float) -> Floats:
-    """Return the covariance of a line's displacement to the north, (m, m), in square metres.
+def displacement_covariance(points: int, width: float) -> Floats:
+    """Return the covariance of a displacement to the north, (m, m), in square metres.
 
-    That to the east is the same, and independent. Everybody may know all of it: ``width`` is the
-    public one of the release, and ``share`` the largest of one person in the mean, 1/k of k people
-    with one trajectory each.
+    That to the east is the same, and independent. A line's displacement is one of the public width
+    of the release, times the largest share of one person in the mean, 1/k of k people with one
+    trajectory each. Everybody may know all of this.
     """
-    return np.asarray((width * share) ** 2 * correlation(points))
+    return np.asarray(width**2 * correlation(points))
 
 
 def mu_of(shift: Floats, width: float) -> float:
