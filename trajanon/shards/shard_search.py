@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
@@ -20,7 +19,7 @@ from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys, numbers_of
 from trajanon.files.trajectory_files import check_schema
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.partition import measured
+from trajanon.grouping.partition import unmeasured
 from trajanon.release.assembled_release import errors_of, lines_of_few_named
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbed_places_and_times import PublicWidths
@@ -155,7 +154,6 @@ def write_lines(
 
     Its first group has this number among the groups of all shards.
     """
-    since = perf_counter()
     shard, first_group = shard_and_first_group
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
@@ -166,7 +164,7 @@ def write_lines(
     if "start" in searched.column_names:
         released = released.slid(searched["start"].to_numpy()[~left_out])
 
-    partition = measured(released.records, label_of_row[~left_out], "shard", since)
+    partition = unmeasured(released.records, label_of_row[~left_out])
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
     _write_lines(table, shard, first_group, rows, groups)
 
