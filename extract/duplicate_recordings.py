@@ -32,6 +32,7 @@ CLOCKS = 14  # hours between the clocks of copies, at most, as of a time zone an
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
+_DAY = 86_400.0
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
@@ -40,8 +41,8 @@ _SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes
 _MOST_SLOTS = 2.0**32 - 1.0  # since 1970, as they have 32 bits: those of a second end in 2106
 
 _DIGITS = 1e7  # of a degree
-_SIGNS = 8  # points by which recordings without times are compared, with the first and the last
-_SIGNS_SOUGHT = [0, 3, 7]
+_SAMPLES = 8  # points by which recordings without times are compared, with the first and the last
+_SAMPLES_SOUGHT = [0, 3, 7]
 """Those by which they are sought first: a tree of all eight takes six times as long, and one of two
 ends gives five times as many pairs to compare."""
 _SOUGHT_AT_ONCE = 50_000  # recordings without times: their pairs lie in memory together
@@ -60,9 +61,10 @@ class _Recorded:
     """Recordings: a batch of them, or all."""
 
     subject: Ints  # who made each, (n,)
+    ends: Floats  # times of the first and last point, (n, 2); NaN of those without points or times
     fixes: Ints  # with a time, (n,)
     points: Ints  # as they were read, (n,)
-    signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
+    samples: Ints  # some of these in 1e-7 degrees, (n, _SAMPLES, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ class _Sightings:
 
     @staticmethod
     def key(number: Ints, slot: Ints) -> Ints:
-        """Return one number for that of a recording or subject, and a slot.
+        """Join the number of a recording, or of a subject, and a slot into one number.
 
         Slots have 32 bits; those moved by hours between clocks may be below 0, or need one bit
         more. So no slot of one number has a key of another's.
@@ -134,7 +136,8 @@ class Repeats:
     def find(self, points: Points, subject: Ints) -> Bools:
         """Mark the recordings of a batch that have the points of one before, in any order."""
         # A clock that is wrong moves all times alike, by the seconds of GPS or a zone of half
-        # hours: a way to the fifth digit at the same seconds from its start is nobody else's.
+        # hours: a way to the fifth digit at the same seconds from its start is nobody else's. Such
+        # recordings stay, as their times differ; only their subjects are known to be one.
         timed = points.take(np.isfinite(points.time))
         timed = timed.take(np.lexsort((timed.time, timed.trace)))
         with np.errstate(over="ignore"):  # of numbers that are no degrees at all
@@ -178,12 +181,13 @@ class Places:
         """Remember where recordings were, by their points cleaned, and as they were given."""
         n = len(subject)
         first, size = cleaned.pieces  # each recording is one piece still
-        duration = np.full(n, np.nan)  # seconds; NaN of those without points or times
-        duration[cleaned.trace[first]] = cleaned.time[first + size - 1] - cleaned.time[first]
+        ends = np.full((n, 2), np.nan)
+        ends[cleaned.trace[first]] = cleaned.time[np.column_stack([first, first + size - 1])]
+        duration = ends[:, 1] - ends[:, 0]  # NaN of those without points or times
         fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
-        points, signs = _signs_of(given, n)
-        self._recorded.append(_Recorded(subject, fixes, points, signs))
+        points, samples = _samples_of(given, n)
+        self._recorded.append(_Recorded(subject, ends, fixes, points, samples))
         self._slots.append(_at_slots(cleaned, duration))
         self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
 
@@ -200,6 +204,21 @@ class Places:
             batches = np.split(near, np.flatnonzero(is_last_of_batch) + 1)
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
+
+    def come_again(self) -> Bools | None:
+        """Mark the subjects who were recorded a day or more after they first were, (subjects,).
+
+        None if nearly all recordings begin within two days: few could come again.
+        """
+        recorded = _joined(self._recorded)
+        begin, end = recorded.ends.T
+        known = np.sort(begin[np.isfinite(begin)])
+        if not len(known) or known[9 * len(known) // 10] - known[len(known) // 10] < 2.0 * _DAY:
+            return None
+        first, last = np.full((2, int(recorded.subject.max()) + 1), np.nan)
+        np.fmin.at(first, recorded.subject, begin)
+        np.fmax.at(last, recorded.subject, end)
+        return np.asarray(last - first >= _DAY)
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""
@@ -283,15 +302,15 @@ def _fixes_of(cleaned: Points, is_sparse: Bools) -> _Sightings:
     )
 
 
-def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:
+def _samples_of(given: Points, n: int) -> tuple[Ints, Ints]:
     """Count the points of each recording, (n,), and pick some at equal shares of their number.
 
-    Those picked are in 1e-7 degrees, (n, _SIGNS, 2).
+    Those picked are in 1e-7 degrees, (n, _SAMPLES, 2).
     """
     points = np.bincount(given.trace, minlength=n)
     if not len(given):
-        return points, np.zeros((n, _SIGNS, 2), np.int32)
-    shares = np.linspace(0.0, 1.0, _SIGNS) * np.maximum(points - 1, 0)[:, None]
+        return points, np.zeros((n, _SAMPLES, 2), np.int32)
+    shares = np.linspace(0.0, 1.0, _SAMPLES) * np.maximum(points - 1, 0)[:, None]
     place = (np.cumsum(points) - points)[:, None] + np.rint(shares).astype(np.int64)
     # A recording without points gets another's, which are never compared.
     place = np.minimum(place, len(given) - 1)
@@ -475,21 +494,21 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     untimed = comparable[is_untimed]
-    signs_in_rows = recorded.signs.reshape(-1, 2 * _SIGNS)
-    hashes = hashes_of(recorded.points[untimed], *signs_in_rows[untimed].T)
+    samples_in_rows = recorded.samples.reshape(-1, 2 * _SAMPLES)
+    hashes = hashes_of(recorded.points[untimed], *samples_in_rows[untimed].T)
     _, first, equal = np.unique(hashes, return_index=True, return_inverse=True)
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
     untimed = untimed[first]
 
     def coordinates(recordings: Ints, way: int) -> Floats:
-        """Return what a tree is made of: the signs sought of recordings in space, in metres.
+        """Return what a tree is made of: the samples sought of recordings in space, in metres.
 
-        The way is 1, or -1 for backwards; the shape is (recordings, 3 * signs + 1). On the last
+        The way is 1, or -1 for backwards; the shape is (recordings, 3 * samples + 1). On the last
         axis, recordings with other numbers of points are out of reach.
         """
-        sought = np.arange(_SIGNS)[::way][_SIGNS_SOUGHT]
-        signs = recorded.signs[recordings[:, None], sought] / _DIGITS
-        space = in_space(signs.reshape(-1, 2)).reshape(len(recordings), -1)
+        sought = np.arange(_SAMPLES)[::way][_SAMPLES_SOUGHT]
+        samples = recorded.samples[recordings[:, None], sought] / _DIGITS
+        space = in_space(samples.reshape(-1, 2)).reshape(len(recordings), -1)
         return np.column_stack([space, 2.0 * NARROW * recorded.points[recordings]])
 
     candidates = np.concatenate([untimed, comparable[~is_untimed]])
@@ -501,8 +520,8 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
             pairs = np.column_stack([part[near["i"]], candidates[near["j"]]])
             pairs = pairs[np.diff(recorded.subject[pairs], axis=1)[:, 0] != 0]  # of two subjects
             for batch in np.split(pairs, range(_COMPARED_AT_ONCE, len(pairs), _COMPARED_AT_ONCE)):
-                signs = recorded.signs[batch] / _DIGITS
-                off = np.hypot(*np.moveaxis(_metres(signs[:, 0, ::way], signs[:, 1]), -1, 0))
+                samples = recorded.samples[batch] / _DIGITS
+                off = np.hypot(*np.moveaxis(_metres(samples[:, 0, ::way], samples[:, 1]), -1, 0))
                 pairs_found.append(batch[(off <= NARROW).all(axis=1)])
     return np.unique(np.concatenate(pairs_found), axis=0)
 

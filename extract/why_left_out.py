@@ -151,7 +151,8 @@ def why_nothing(provenance: Mapping[str, Any]) -> str:
     if causes := _causes(provenance):
         return "; ".join(cause.text for cause in causes[:2])
     if not provenance["counts"]["points read"]:
-        return "the source holds no track points" + " in this area" * bool(provenance["area"])
+        where = " in this area" if provenance["area"] else ""
+        return f"the source holds no track points{where}"
     if provenance["trips"]:
         return "no recording holds a trip"
     return f"pieces are too short for a window: {_WAY_OUT_FOR_SHORT_PIECES}"
@@ -204,12 +205,12 @@ def _exchanged_sentences(uses: Sequence[ColumnsRead]) -> Iterator[str]:
 def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
     """Warn of subjects at two places at one time, and name the columns that say who they are."""
     columns = dict.fromkeys(use.roles["subject"] for use in uses if "subject" in use.roles)
-    of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
+    where = f" in {' or '.join(repr(printable(name)) for name in columns)}" if columns else ""
     verb = "is" if subjects == 1 else "are"
     return (
-        f"{number_of(subjects, 'subject')}{of} {verb} repeatedly in two places more than 1 km "
-        "apart at the same time, as if several people shared a name: set `columns` "
-        "subject=..., or subject=none."
+        f"{number_of(subjects, 'subject')}{where} {verb} repeatedly in two places more than 1 km "
+        "apart at the same time, as if several people shared a name, so it counts as none: set "
+        "`columns` subject=..., or subject=none."
     )
 
 
@@ -217,8 +218,8 @@ def _nameless_sentence(nameless: Nameless, *, others_named: bool) -> str:
     """Say as whom recordings without a name count; that depends on whether others have one."""
     have = number_of(nameless.recordings, "recording has", "recordings have")
     if not others_named:
-        copies = nameless.recordings > nameless.subjects
-        return f"{have} no name: k counts recordings{', copies as one' * copies}."
+        copies = ", copies as one" if nameless.recordings > nameless.subjects else ""
+        return f"{have} no name: k counts recordings{copies}."
     if nameless.subjects > 1:
         return f"{have} no name; each counts as a different person (nameless=different)."
     way_out = "`columns` nameless=different counts each as a different person"

@@ -29,8 +29,8 @@ def add_street_map(drawn: folium.Map, tiles: str) -> None:
 def colours_of_lines(lines: Floats) -> list[int]:
     """Return the number in `PALETTE` of the colour of each line; lines are (g, m, 2).
 
-    It differs from the colours of the lines nearest by, as many as there are other colours, that
-    were coloured before.
+    It differs from that of each line among the nearest that has a colour already. Looked at are as
+    many near lines as there are other colours, so that one is always free.
     """
     from scipy.spatial import cKDTree
 

@@ -53,7 +53,7 @@ NOWHERE = Surroundings()
 """Neither a name nor roads."""
 
 
-def _ours(name: str) -> str:
+def _file_beside(name: str) -> str:
     """Read a file of this folder."""
     return files("trajanon.maps").joinpath(name).read_text(encoding="utf-8")
 
@@ -69,7 +69,7 @@ def _leaflet(suffix: str) -> str:
 _ENVIRONMENT = Environment(
     loader=PackageLoader("trajanon.maps", ""), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
-_ENVIRONMENT.globals |= {"ours": _ours, "leaflet": _leaflet}
+_ENVIRONMENT.globals |= {"file_beside": _file_beside, "leaflet": _leaflet}
 
 
 class _Page(Figure):

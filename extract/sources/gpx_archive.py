@@ -19,7 +19,7 @@ NOT_GPX = "members that are not GPX"
 
 CUT_OFF_FILES = "archives cut off"
 
-WITHOUT_ACCOUNT = "recordings without their account in the dump, or before it"
+BEFORE_ACCOUNTS = "recordings before the accounts of their dump"
 
 _NAMES_OF_GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 
@@ -32,7 +32,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, str] | None = None  # by upload; None before metadata.xml
     any_read = False
-    nameless = 0  # recordings of a dump without an account
+    nameless = 0  # recordings of a dump that came before its accounts
     problem = ""  # why nothing can be read
     try:
         for name, open_member in members(reading.open(path), path):
@@ -52,7 +52,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
                 subject = None
                 if in_dump := _NAMES_IN_DUMP.fullmatch(name):
                     upload = str(int(in_dump[2]))
-                    if in_dump[1] != "trackable":  # which name no account
+                    if in_dump[1] != "trackable":  # of these no account is ever known
                         nameless += accounts is None
                         subject = (accounts or {}).get(int(upload))
 
@@ -76,7 +76,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
         kinds = ", ".join(_NAMES_OF_GPX)
         nothing = f"{path} holds no {kinds} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
-    reading.found(WITHOUT_ACCOUNT, nameless)
+    reading.found(BEFORE_ACCOUNTS, nameless)
 
 
 def _kind_of(name: str) -> str:

@@ -149,12 +149,16 @@ def _owned_rows(
     subjects: list[str | None] = []
     if "subject" in chunk:
         subject_code, subjects = _coded(chunk["subject"])
+        keys = [key_of(name or "", exact=reading.subjects_exact) for name in subjects]
+        # What stands in place of a name is none. The last one is for rows whose code is -1.
+        is_named = np.array([*map(bool, keys), False])[subject_code]
+        subject_code = np.where(is_named, subject_code, -1)
     if "id" in chunk:
         id_code, written_ids = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
         ids = [name and tidied(name) for name in written_ids]
     elif "subject" in chunk:
         id_code = subject_code
-        ids = [name and key_of(name, exact=reading.subjects_exact) for name in subjects]
+        ids = [*keys]
     else:
         id_code = np.zeros_like(subject_code)
         ids = [""]

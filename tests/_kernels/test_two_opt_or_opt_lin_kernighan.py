@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon._kernels.two_opt_or_opt_lin_kernighan import (
+    CHAINS,
     Tour,
     after,
     chain,
@@ -74,7 +75,7 @@ def test_no_move_is_overlooked_where_every_city_is_looked_at(
 RULES: dict[str, Callable[[Tour], float]] = {
     "two-opt": lambda tour: float(improve(tour, False)),
     "or-opt": lambda tour: float(improve(tour, True)),
-    "chains": lambda tour: float(improve(tour, None)),
+    "chains": lambda tour: float(improve(tour, CHAINS)),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from audits import N, trips_of_a_town
 
 from trajanon.cli.audit_of_other_programs import read_any, read_originals, run_method, write_points
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, FileProblem
 
 
 def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) -> None:
@@ -27,6 +27,21 @@ def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) ->
     assert found.points[1, :, 0] == pytest.approx(np.linspace(41.1, 41.2, 4))
     assert (found.points[2] == [41.3, 2.0]).all()
     assert np.diff(found.first).tolist() == [3, 2, 1]
+
+
+def test_points_that_are_no_places_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("id,lat,lon\na,41,2\na,,\na,41.2,2\nb,,\nb,91,2\nc,42,2\nc,42.1,2\n", "utf-8")
+    found = read_any(path, 3)
+    assert list(found.names) == ["a", "c"]
+    assert found.points[:, :, 0] == pytest.approx(np.array([[41.0, 41.1, 41.2], [42, 42.05, 42.1]]))
+    assert found.first.tolist() == [0, 2, 4]
+
+    path.write_text("id,lat,lon\na,41,2\na,,\n", "utf-8")
+    assert len(read_any(path, 3).points) == 1
+    path.write_text("id,lat,lon\na,0,0\na,0,0\n", "utf-8")
+    with pytest.raises(BadInput, match="holds no line"):
+        read_any(path, 3)
 
 
 def test_an_id_with_a_number_sign_is_read_whole(tmp_path: Path) -> None:
@@ -62,6 +77,15 @@ def test_originals_may_be_recordings(tmp_path: Path) -> None:
     assert len(found.trips) == N
     assert found.trips.subject is None
     assert found.names[0][:2] == ["0", "1"]
+
+
+def test_originals_that_are_no_parquet_are_refused_as_recordings_are(tmp_path: Path) -> None:
+    (tmp_path / "metres.csv").write_text("id,lat,lon\na,40300,-3700\na,40301,-3701\n", "utf-8")
+    with pytest.raises(BadInput, match="not degrees on Earth"):
+        read_originals(tmp_path / "metres.csv")
+    (tmp_path / "metres.parquet").write_bytes(b"PAR1")
+    with pytest.raises(FileProblem, match="Parquet"):
+        read_originals(tmp_path / "metres.parquet")
 
 
 def test_a_recording_without_a_name_does_not_hide_the_names_of_others(tmp_path: Path) -> None:

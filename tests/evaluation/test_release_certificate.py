@@ -395,7 +395,7 @@ def test_a_file_is_held_against_its_certificate(evaluation: Evaluation, released
 def test_each_part_of_a_folder_has_its_hash(evaluation: Evaluation, tmp_path: Path) -> None:
     folder = tmp_path / "anonymized"
     folder.mkdir()
-    for name in ("part-00000.parquet", "part-00001.parquet", "notes.txt"):
+    for name in ("part-00000.parquet", "part-00001.parquet", "part-00000 (1).parquet"):
         (folder / name).write_text(name, "utf-8")
     made = certified(evaluation, folder)
     assert list(made["release"]["sha256"]) == ["part-00000.parquet", "part-00001.parquet"]

@@ -108,7 +108,7 @@ NOTHING_IS_LOST = {
     "layers of a GPX file with the same recordings, or with none",
     "messages of OwnTracks that are no locations",
     "timeline points of which there are raw signals",
-    "recordings without their account in the dump, or before it",
+    "recordings before the accounts of their dump",
     "mended times (Buddhist years, or 1,024 weeks early)",
     "pieces of a recording with overlapping times",
     "seconds from an unknown beginning",

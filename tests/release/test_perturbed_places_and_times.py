@@ -105,7 +105,7 @@ def test_another_key_member_or_width_gives_another_displacement() -> None:
 def test_displacements_are_distributed_as_stated_whatever_the_members() -> None:
     groups, m = 4_000, 10
     labels = np.repeat(np.arange(groups), 3)
-    stated = displacement_covariance(m, WIDTH, 1.0 / 3.0) / (WIDTH / 3.0) ** 2
+    stated = displacement_covariance(m, WIDTH) / WIDTH**2
     np.testing.assert_allclose(stated, correlation(m))
     for spread in (0.001, 1e-6):
         moved = displaced(town(2, groups, 3, m, spread), labels, KEY)

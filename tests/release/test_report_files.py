@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from madrid_walks import walks_in_madrid
 from reports import reported
@@ -11,6 +13,7 @@ import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.release.report_files import (
     checked,
+    digest_of_file,
     is_release,
     json_ready,
     json_report,
@@ -83,6 +86,21 @@ def test_a_report_that_is_not_there_is_none_or_asked_for(tmp_path: Path) -> None
     assert report_beside(path) is None
     with pytest.raises(FileProblem, match=r"there is no .*x\.report\.json, the report"):
         read_report(path)
+
+
+@pytest.mark.parametrize(
+    "entries", [{}, {"rows": []}, {"rows": {"way": "lines"}, "alignment": 1}, {"members": 1}]
+)
+def test_a_report_of_shards_may_be_made_by_anybody(
+    tmp_path: Path, entries: dict[str, object]
+) -> None:
+    table = tmp_path / "anonymized.rows.parquet"
+    rows = {"group": [0, 0], "key": [1, 1], "own_row": [True, True], "start": [0, 0]}
+    pq.write_table(pa.table(rows), table)
+    account = {"members": digest_of_file(table), **entries}
+    (tmp_path / "anonymized.report.json").write_text(json.dumps(account), "utf-8")
+    with pytest.raises(FileProblem, match="is not a report of trajanon"):
+        report_beside(tmp_path / "anonymized.parquet")
 
 
 def test_entries_stand_below_one_another_and_lists_in_a_line() -> None:

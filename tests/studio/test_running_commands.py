@@ -89,13 +89,13 @@ def test_a_name_stays_in_the_folder_and_takes_no_other(tmp_path: Path, name: str
 def test_a_remedy_changes_fields_or_asks_for_a_column(tmp_path: Path) -> None:
     work = Quick(tmp_path, columns=(USED,))
     one_line = Remedy("", {"one_line_each": True, "days": None})
-    assert work.use_remedy(one_line, "verdict")
+    assert work.use_remedy(one_line)
     assert work.form.chosen["one_line_each"] is True
     work.form.chosen["times"] = "of-day"
-    assert work.use_remedy(Remedy("", {"times": None}), "verdict")
+    assert work.use_remedy(Remedy("", {"times": None}))
     assert work.form.chosen["times"] == ""
     work.go()
-    assert not work.use_remedy(Remedy("", {"columns": "subject=NAME"}), "verdict")
+    assert not work.use_remedy(Remedy("", {"columns": "subject=NAME"}))
     assert work.problem is not None
     assert work.problem.roles == ["subject"]
     assert list(work.problem.columns) == ["trip", "lat", "lon", "medallion", "fare"]

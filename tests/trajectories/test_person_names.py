@@ -23,11 +23,13 @@ UUID = [
     *("ab0c96d1-7e2f-4b35-9a00-0123456789ab", "{AB0C96D1-7E2F-4B35-9A00-0123456789AB}"),
     "ab0c96d17e2f4b359a000123456789ab",
 ]
+TURKISH = ["Ali I\u015f\u0131k", "AL\u0130 I\u015eIK", "ali \u0131\u015f\u0131k"]
 DEVICE = ["00:1a:2b:3c:4d:5e", "00-1A-2B-3C-4D-5E", "001A2B3C4D5E"]
 
 
 @pytest.mark.parametrize(
-    "names", [SEVEN, ANN_LEE, UUID, DEVICE, ["\ufb01n", "FIN"], ["1,000", "1000", "1000.0"]]
+    "names",
+    [SEVEN, ANN_LEE, UUID, DEVICE, ["\ufb01n", "FIN"], ["1,000", "1000", "1000.0"], TURKISH],
 )
 def test_many_writings_of_one_name(names: list[str]) -> None:
     assert len({key_of(name) for name in names}) == 1
@@ -43,11 +45,38 @@ def test_many_writings_of_one_name(names: list[str]) -> None:
         ["00e1", "00e2", "12e4", "120000"],  # names of devices, and no powers of ten
         ["ann", "anne", "ann.lee", "ann-lee", "jos\u00e9", "jose"],
         ["12-34-56-78-90", "1234567890", "12-34-56-78-90-1", "12345678901"],  # no address
-        ["-", "?", "ann"],
+        ["nan", "nancy", "none-1", "unknown7"],  # of which the first is nobody
     ],
 )
 def test_names_of_several_people_stay_apart(names: list[str]) -> None:
     assert len({key_of(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "",
+            " ",
+            "-",
+            "--",
+            "?",
+            "***",
+            "-1",
+            "-1.0",
+            "nan",
+            "NaN",
+            "None",
+            "<NA>",
+            "#N/A",
+            "n.a.",
+        ),
+        *("(null)", "not available", "Unknown", "Anonymous.", "ANONYM", "guest"),
+    ],
+)
+def test_what_stands_in_place_of_a_name_names_nobody(name: str) -> None:
+    assert key_of(name) == ""
+    assert key_of(name, exact=True) == (name if name.strip() else "")
 
 
 def test_numbers_lose_no_digit() -> None:

@@ -80,7 +80,8 @@ def dissolve(groups, group):
 def recut(groups, a, b, k):
     """Merge groups a and b and cut them into runs by distance to their mean, of k subjects each.
 
-    Returned is whether that was done: not where a run, or all of two, would have fewer.
+    Returned is whether that was done. It is not if there would be fewer than two runs, or fewer
+    subjects than k in one of them.
     """
     count = groups.heads[a].size + groups.heads[b].size
     members = np.empty(count, dtype=np.int64)

@@ -20,6 +20,10 @@ AHEAD = np.int64(1)
 BACK = np.int64(-1)
 """Directions along a tour."""
 
+CHAINS = None
+"""In place of ``or_opt``: chains alone. As numba compiles a function anew for None, one that makes
+chains is compiled without the other moves."""
+
 _LONGEST_SEGMENT = 3  # records that or-opt moves together
 _LONGEST_KICKED = 50  # records at most in each of the two stretches that a kick exchanges
 _DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its first
@@ -371,7 +375,7 @@ def dequeue(tour):
 def improve(tour, or_opt):
     """Make 2-opt moves, and or-opt moves if ``or_opt``, until no queued city has one.
 
-    With None, chains of Lin and Kernighan are made instead. Returned is the gain.
+    With `CHAINS`, chains of Lin and Kernighan are made instead. Returned is the gain.
     """
     size = tour.order.shape[0]
     gained = 0.0
@@ -381,7 +385,7 @@ def improve(tour, or_opt):
             continue  # the dummy has no near records
 
         # A chain is made as it is found; other moves are planned first.
-        if or_opt is None:
+        if or_opt is None:  # CHAINS
             gain = lin_kernighan(tour, city)
         else:
             gain = two_opt_move(tour, city)

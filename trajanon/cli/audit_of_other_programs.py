@@ -10,8 +10,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import trajanon
+from trajanon.common.arrays import renumbered
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.files.parquet_parts import NAMES_OF_PARQUET
 from trajanon.files.release_contents import clock_of
 from trajanon.files.release_formats import read_lines
 from trajanon.trajectories.trajectories import Trajectories
@@ -27,7 +29,10 @@ def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
         try:
             recordings, subjects = read_recordings(path, POINTS)
         except TrajanonError:
-            raise error from None
+            # Of what may be trajectories, it matters why they are none.
+            if path.is_dir() or path.name.lower().endswith(NAMES_OF_PARQUET):
+                raise error from None
+            raise
         trips = Trajectories(
             recordings.points,
             subject=np.array(subjects, dtype=object) if any(subjects) else None,
@@ -75,20 +80,23 @@ def _is_ours(path: Path) -> bool:
 def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | None]]:
     """Read recordings of any format, at equal shares of their ways, and their subjects."""
     from trajanon.extract import traces
+    from trajanon.extract.impossible_and_stray_points import drop_impossible
     from trajanon.extract.options_and_defaults import Rules
     from trajanon.extract.points import batch
     from trajanon.extract.resample_windows_and_trips import whole_trips
 
     pieces = list(traces(path))
-    if not pieces:
+    fixes = drop_impossible(batch(pieces))
+    if not len(fixes):
         raise BadInput(f"{path} holds no line")
 
-    # Pieces with one name and subject that follow one another are one recording.
-    name_and_subject = [(piece.name, piece.subject) for piece in pieces]
-    begins = [True] + [before != after for before, after in pairwise(name_and_subject)]
-    fixes = batch(pieces)
-    recording = (np.cumsum(begins) - 1)[fixes.trace]  # the number of each fix's recording
-    first = np.searchsorted(recording, np.arange(sum(begins) + 1))  # fix of each, and their number
+    # Pieces with one name and subject that follow one another are one recording. Those without a
+    # fix are in none.
+    names_and_subjects = [(pieces[i].name, pieces[i].subject) for i in np.unique(fixes.trace)]
+    begins = [True] + [before != after for before, after in pairwise(names_and_subjects)]
+    recording = (np.cumsum(begins) - 1)[renumbered(fixes.trace)]  # of each fix its number
+    # The first fix of each recording, and then the number of all fixes.
+    first = np.searchsorted(recording, np.arange(sum(begins) + 1))
 
     vertices = np.column_stack([fixes.lat, fixes.lon])
     if (np.diff(first) == points).all():  # rows made of trajectories keep their points
@@ -104,7 +112,7 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
 
     # A recording of which a time is not known has none.
     times = np.where(np.isfinite(times).all(axis=1, keepdims=True), times, np.nan)
-    names, subjects = zip(*compress(name_and_subject, begins), strict=True)
+    names, subjects = zip(*compress(names_and_subjects, begins), strict=True)
     recordings = Recordings(
         points=places,
         times=None if np.isnan(times).all() else times,

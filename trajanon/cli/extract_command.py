@@ -161,5 +161,5 @@ def _limit(name: str, text: str) -> "Limit":
         return "auto" if word == "auto" else None
     with suppress(ValueError):  # `BadInput` is one
         return seconds_of(option, text) if unit == "seconds" else float(text)
-    times = ", a time such as 5min or 2h" * (unit == "seconds")
+    times = ", a time such as 5min or 2h" if unit == "seconds" else ""
     raise BadInput(f"{option} must be a number of {unit}{times}, auto, or none (got {text!r})")

@@ -40,7 +40,8 @@ def with_flags(message: str) -> str:
         value = (parameter[2] or "").strip("='\"")
         if value in ("True", "False"):  # a flag is there, or is there with no- before its name
             return flag_of(name if value == "True" else f"no_{name}")
-        return "".join([flag_of(name), "=" if value.startswith("-") else " " * bool(value), value])
+        separator = "=" if value.startswith("-") else " "
+        return f"{flag_of(name)}{separator}{value}" if value else flag_of(name)
 
     return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", option, message)
 

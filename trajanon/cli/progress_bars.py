@@ -98,7 +98,8 @@ def _now_and_then(write: Progress, seconds: float, *, of_each_task: bool) -> Pro
 def _log_line(task: str, done: float, total: float | None, note: str = "") -> None:
     """Write a line of a log."""
     of_all = "" if total is None else f": {done:,.0f} of {total:,.0f}"
-    say(f"{printable(task, _LONGEST_NAME)}{of_all}{f', {note}' * bool(note)}")
+    detail = f", {note}" if note else ""
+    say(f"{printable(task, _LONGEST_NAME)}{of_all}{detail}")
 
 
 def _json_line(task: str, done: float, total: float | None, note: str = "") -> None:

@@ -95,7 +95,8 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
         ]
         if not values or not all(is_allowed):
             allowed = "true or false" if is_flag else "a text or a number"
-            raise BadInput(f"{name} must be {allowed}{', or a list of these' * takes_several}")
+            or_list = ", or a list of these" if takes_several else ""
+            raise BadInput(f"{name} must be {allowed}{or_list}")
 
         if parameter.param_type_name == "argument":
             files += map(str, values)

@@ -123,8 +123,8 @@ def _kind_of_counts(
     """Return what is counted; refuse options that do not go together."""
     if sum(option is not None for option in (roads, od, cells)) != 1:
         raise BadInput(
-            "streets takes one of --roads, an .osm.pbf file; --od, a cell or zones; and --cells, "
-            "metres"
+            "streets takes one of --roads (an .osm.pbf file), --od (metres, or a file of zones) "
+            "and --cells (metres, or h3:9)"
         )
     if roads is None and mode != "car":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")

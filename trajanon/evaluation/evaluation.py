@@ -186,7 +186,7 @@ def measured(
     What was averaged, and what is ``seen`` of it, is of all that is counted, or of a sample.
     """
     spacing = _spacing(averaged)
-    verified, rebuilt, rebuilt_times = patient_attacks(
+    verified, rebuilt, rebuilt_times = attacks_with_all_tracks(
         seen, averaged.tracks, report, spacing=spacing, seed=seed, progress=progress
     )
 
@@ -293,7 +293,7 @@ def months(times: Floats | None, owners: Ints, k: int) -> str | None:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def patient_attacks(
+def attacks_with_all_tracks(
     seen: Published,
     tracks: Tracks | None,
     report: Report,
@@ -332,7 +332,7 @@ def movement_of(report: Report, seen: Published) -> Movement:
     """Return how the lines of a release are moved, as everybody may read in its datasheet."""
     points = seen.points.shape[1]
     width = report.width or 0.0  # metres; plain means are not moved
-    places = Noise(displacement_covariance(points, width, share=1.0), ROUNDED)
+    places = Noise(displacement_covariance(points, width), ROUNDED)
     people = None if report.as_published else seen.subjects
     shares = largest_shares(seen.labels, people)
 

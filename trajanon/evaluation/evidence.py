@@ -118,6 +118,8 @@ class Evaluation:
         not requested.
     report
         The holder's report of the release.
+    streets
+        How well trips can be counted on streets; None if no roads were given.
     publisher
         The publisher's words, for datasheet, certificate and record of processing.
     sample
@@ -244,7 +246,10 @@ class Evaluation:
 
     @property
     def told_apart(self) -> ToldApart | None:
-        """Compute how well one is told from the same 100 m to the side; None of plain means."""
+        """Compute how well a trajectory can be told from the same one, moved 100 m to the side.
+
+        None of plain means, which no secret moves.
+        """
         width = self.report.width
         return None if width is None else ToldApart.of(self.points, width)
 

@@ -45,4 +45,4 @@ class Originals(NamedTuple):
 
     trips: Trajectories
     recordings: Recordings
-    names: Sequence[Sequence[str]]  # by way of naming them: the name of each, (n,)
+    names: Sequence[Sequence[str]]  # a list for each way of naming them: the name of each, (n,)

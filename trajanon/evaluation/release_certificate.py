@@ -20,6 +20,7 @@ from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher_and_licence import OSM_LICENCE, Publisher
+from trajanon.files.release_formats import release_parts
 from trajanon.release.people_left import few_left
 from trajanon.release.public_figures import HUNDREDTHS, Crowd, rough_count
 from trajanon.release.release_check import Findings
@@ -185,9 +186,7 @@ def differences(
         at_least = f"at least {k}"
         listed.append(Difference("rows of the rarest line", at_least, str(findings.smallest)))
 
-    # Files may have other names than when they were certified.
-    before = Counter(release["sha256"].values())
-    now = Counter(sha256_of(Path(released)).values())
+    before, now = _hashes_before_and_now(certified, Path(released))
     if before != now:
         # Of the hashes that only one of both has, one stands for all.
         missing, new = (min(hashes, default="none") for hashes in (before - now, now - before))
@@ -195,12 +194,20 @@ def differences(
     return listed
 
 
+def _hashes_before_and_now(
+    certified: Certified, released: Path
+) -> tuple[Counter[str], Counter[str]]:
+    """Count the hashes in a certificate, and those of the files now, which may have other names."""
+    return Counter(certified["release"]["sha256"].values()), Counter(sha256_of(released).values())
+
+
 def cells_for_flows(path: Path, released: Path) -> CellsForFlows | None:
     """Read from a certificate the cells for flows; None if it is not of the released file."""
     if not path.exists():
         return None
     certified = read_certificate(path)
-    if certified["release"]["sha256"] != sha256_of(released):
+    before, now = _hashes_before_and_now(certified, released)
+    if before != now:
         return None
     return certified.get("cost", {}).get("flows")
 
@@ -244,12 +251,8 @@ def _crowd(tried: float) -> Crowd:
 
 def sha256_of(released: Path) -> dict[str, str]:
     """Compute SHA-256 of the file, or of each part of a folder, by name."""
-    files = [released]
-    if released.is_dir():
-        files = sorted(released.glob("part-*.parquet"))
-
     hashes = {}
-    for file in files:
+    for file in release_parts(released) if released.is_dir() else [released]:
         with file.open("rb") as stream:
             hashes[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return hashes

@@ -1,6 +1,6 @@
 """How useful a release is: how far points, lengths, counts from cell to cell and hours are off.
 
-What its traffic counts and speeds are worth is measured by the errors in `tasks`.
+What its traffic counts and speeds are worth is measured in `usefulness_for_tasks`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from trajanon.trajectories.release_timing import time_errors
 
 @dataclass(frozen=True, slots=True)
 class HoursLeft:
-    """What a release of trips leaves of when they happened; errors in seconds, summed up."""
+    """What a release of trips leaves of when they happened; each error in seconds, summarised."""
 
     departure_error: Summary
     duration_error: Summary
@@ -33,7 +33,7 @@ class HoursLeft:
 
 @dataclass(frozen=True, slots=True)
 class Usefulness:
-    """What a release leaves of trajectories; distances in metres, summed up."""
+    """What a release leaves of trajectories; distances in metres, summarised."""
 
     displacement: Summary  # how far points were moved
     to_line: Summary  # from original points to the nearest place of the line

@@ -44,7 +44,7 @@ class ParquetParts:
     n: int  # number of rows
     rows_to_skip: int = 0  # of the first file
     in_order: bool = False  # whether all files are in the order of `hilbert_order`
-    # In which columns of single values are read, so that a part alone has the values of all.
+    # In which columns of single values are read: those of all parts, also where one is read alone.
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     bytes_per_row: float = 0.0  # before compression, of the file where rows have most
 
@@ -157,7 +157,12 @@ def refusing_changes(folder: Folder, before: Mapping[str, str]) -> Iterator[None
 def part_opened(folder: Folder, name: str) -> Iterator[pq.ParquetFile]:
     """Open a part, which Arrow reads without threads of its own: see `arrow.opened_parquet`."""
     where = f"{folder}/{name}"
-    with folder.naming_errors(name), arrow.reading(where), folder.open(name) as stream:
+    local = folder.local
+    with (
+        folder.naming_errors(name),
+        folder.open(name) if local is None else arrow.opened_parquet(local / name) as stream,
+        arrow.reading(where),
+    ):
         yield arrow.parquet_file(stream, where)
 
 

@@ -1,4 +1,4 @@
-"""What a partition of standardised records loses: SSE, SST and IL; and the means of its groups.
+"""What a partition of standardised records loses: SSE, SST and IL; means and variances of columns.
 
 Records are rows, (n, p); ``labels`` number the group of each, (n,), from 0. Sums over many records
 are made in parts of fixed size, so that any number of threads gives the same digits.

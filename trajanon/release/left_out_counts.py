@@ -25,6 +25,7 @@ def left_out_of(report: Report) -> list[LeftOut]:
     trips = _trips_left_out(report)
     counted = [trips]
     choice = report.choice or Choice()
+    # Where whole days are released, some trips cannot be put into a day.
     in_no_day = {
         "trips without times": choice.untimed or 0,
         "trips without a name": choice.nameless or 0,

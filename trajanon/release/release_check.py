@@ -19,9 +19,9 @@ from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.release_formats import read_release, release_of
 from trajanon.files.release_inspection import NOTHING_ELSE, inspected
 from trajanon.grouping.k_promise import broken_promises, check_k
-from trajanon.release.earlier_releases import lines_for_holder, problems_together
 from trajanon.release.originals import line_summaries, rows_on_lines
 from trajanon.release.release import Release, on_disk
+from trajanon.release.releases_taken_together import lines_for_holder, problems_together
 from trajanon.release.report import Report
 from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_sentences import clause_of

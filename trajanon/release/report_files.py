@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import msgspec
 import numpy as np
@@ -85,7 +85,7 @@ def report_beside(release: Path) -> Report | None:
     try:
         account = parsed(path.read_bytes(), dict[str, Any])
         if "members" in account:
-            account |= _lists_of(account, report_path(release, MEMBERS))
+            account |= _lists_of(typed(account, _OfShards), report_path(release, MEMBERS))
         return typed(account, Report)
     except FileNotFoundError:
         return None
@@ -107,7 +107,15 @@ def checked(report: Report | Mapping[str, object]) -> Report:
         raise BadInput(f"this is not a report of trajanon, {error}: {AGAIN}") from error
 
 
-def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
+class _OfShards(TypedDict):
+    """Entries of a report of shards that are completed by the table beside it."""
+
+    members: str
+    rows: dict[str, Any]
+    alignment: NotRequired[dict[str, Any] | None]
+
+
+def _lists_of(account: _OfShards, path: Path) -> dict[str, Any]:
     """Read the lists of a report of shards off the table beside it, in which `MEMBERS` are."""
     import pyarrow.parquet as pq
 

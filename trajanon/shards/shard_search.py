@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
@@ -18,15 +17,16 @@ from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys, numbers_of
-from trajanon.files.trajectory_files import check_schema, points_of_lines
+from trajanon.files.trajectory_files import check_schema
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.partition import measured
+from trajanon.grouping.partition import unmeasured
 from trajanon.release.assembled_release import errors_of, lines_of_few_named
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbed_places_and_times import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.places_of_rows import places_of_part
 from trajanon.shards.release_of_shards import lines_per_group
 from trajanon.shards.scratch_and_resume import (
     buckets_of_numbers,
@@ -34,7 +34,7 @@ from trajanon.shards.scratch_and_resume import (
     read_table,
     write_table,
 )
-from trajanon.shards.survey_and_cuts import Moments, keys_of_rows
+from trajanon.shards.survey_and_cuts import Moments
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -80,15 +80,12 @@ class ShardFigures(NamedTuple):
 
 def write_part(table: PartsTable, number: int) -> Ints:
     """Write the rows of a part by shard; count those of each."""
+    key, person = places_of_part(table, table.file.parts[number])
+    shard = np.searchsorted(table.cuts, key, side="right")
     with table.file.part(number) as part:
         columns = part.read(table.columns_to_copy)
-        geometries = columns[table.columns_to_copy[0]]
-        points = points_of_lines(part.where, geometries.chunks, part.n)
-        person = table.people(part).person
-        key = keys_of_rows(table, part, points, table.runs(part))
-    shard = np.searchsorted(table.cuts, key, side="right")
+        columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
 
-    columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
     columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     table.scratch.put("shard", shard, number, columns)
@@ -101,7 +98,8 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
         number = file.row_numbers
-        person = table.people(file).person.view(np.int64)
+        persons = [places_of_part(table, part).person for part in file.parts]
+        person = np.concatenate(persons)[file.rows_to_skip :][: file.n].view(np.int64)
     else:
         # The rows of this shard are a folder of parts themselves.
         with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
@@ -156,7 +154,6 @@ def write_lines(
 
     Its first group has this number among the groups of all shards.
     """
-    since = perf_counter()
     shard, first_group = shard_and_first_group
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
@@ -167,7 +164,7 @@ def write_lines(
     if "start" in searched.column_names:
         released = released.slid(searched["start"].to_numpy()[~left_out])
 
-    partition = measured(released.records, label_of_row[~left_out], "shard", since)
+    partition = unmeasured(released.records, label_of_row[~left_out])
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
     _write_lines(table, shard, first_group, rows, groups)
 

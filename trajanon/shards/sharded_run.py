@@ -195,7 +195,7 @@ def _merged(
 
     people = None
     if knows_people:
-        (people,) = table.scratch.count_different("people", "person")
+        people = table.scratch.count_different("people", "person")
     n = sum(shard.moments.n for shard in written)
     slid = sum(shard.slid for shard in written)
     people_rows = merger.rows if knows_people else None

@@ -228,7 +228,8 @@ def _seconds_of_turns(angle: Floats) -> Floats:
     bias = np.where(angle >= 0.0, _BIAS, 1.0 / _BIAS)
     sharpness = np.abs(angle) / 180.0
     turn = _TURN / (1.0 + np.exp(0.5 * _STEEPNESS * bias - _STEEPNESS / bias * sharpness))
-    # Of an oncoming one half is waited for at half a right angle.
+    # Half of the wait for oncoming traffic is added from half a right angle on: the middle of a
+    # curve as above.
     oncoming = _ONCOMING / (1.0 + np.exp(0.25 * _STEEPNESS - _STEEPNESS * sharpness))
     return np.nan_to_num(turn + np.where(angle < 0.0, oncoming, 0.0))
 

@@ -96,6 +96,7 @@ class Work:
         form = self.form
         form.set_files([file for file in form.files if file != name], renames_release=True)
 
+        # The page by which the browser comes in stays; the files of the user are in another folder.
         for path in form.folder.iterdir():
             if path.is_file() and path.name != DOOR:
                 path.unlink()
@@ -104,13 +105,13 @@ class Work:
         if not form.files:  # the next ones have other columns
             form.chosen |= dict.fromkeys(field_names("columns"), "")
 
-    def use_remedy(self, remedy: Remedy, place: str) -> bool:
+    def use_remedy(self, remedy: Remedy) -> bool:
         """Choose what helps; a column that only the user can name is asked for instead."""
         self.problem = None
         for name, value in changes_of(remedy):
-            if value == "NAME":
+            if value == "NAME":  # as remedies write a column that the program cannot name
                 sentence = "Choose the column that names the person."
-                self.problem = Problem(sentence, place, [name], self.results.columns.names)
+                self.problem = Problem(sentence, "verdict", [name], self.results.columns.names)
             else:
                 default = FIELDS_BY_NAME[name].default
                 self.form.chosen[name] = default if value is None else value

@@ -360,7 +360,7 @@ class Page:
 
     async def _use_remedy(self, remedy: Remedy) -> None:
         """Choose what helps, and make the release again."""
-        if self.work.use_remedy(remedy, "verdict"):
+        if self.work.use_remedy(remedy):
             await self._run(MAKE_RELEASE, "verdict")
         else:
             self._update(ui.context.client)

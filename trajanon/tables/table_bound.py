@@ -211,7 +211,9 @@ def distance_bound(
             np.put_along_axis(chosen, nearest, True, axis=1)
             rest = np.where(chosen, above, 0.0).sum(axis=1) - mean * weights[block_rows]
 
-            # No mean lies further below this one than what is left, of the lightest others.
+            # A set of others with a lower mean adds less than 0 to `rest`, but no less than `rest`
+            # itself; spread over its weight, which is at least that of the lightest others, this
+            # is how far below the present mean its own may lie.
             bound = mean + np.minimum(rest, 0.0) / (weights[block_rows] + lightest)
             mean += rest / (np.where(chosen, weights, 0.0).sum(axis=1) + weights[block_rows])
         total += 0.5 * float((weights[block_rows] * bound).sum())

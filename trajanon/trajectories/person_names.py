@@ -20,6 +20,12 @@ _HEX_IN_PARTS = re.compile(
 )
 """A UUID, or a device's address: some programs write signs between the parts, others none."""
 
+_NOBODY = {
+    *("-1", "na", "n/a", "n.a", "nan", "none", "null", "undefined", "notavailable", "missing"),
+    *("unknown", "anonymous", "anonym", "guest", "unbekannt", "inconnu", "desconocido"),
+}
+"""What programs and people write where nobody is named."""
+
 _ALL_DIGITS = Context(prec=MAX_PREC)  # a long number is a name, and loses none
 
 _NO_WIDTH = re.compile(
@@ -54,8 +60,10 @@ def tidied(name: str) -> str:
 def key_of(name: str, *, exact: bool = False) -> str:
     """Return a form that is equal for all names of one person; with ``exact``, names as they are.
 
-    >>> key_of("Ann Lee."), key_of("ann-lee"), key_of("007"), key_of("+7.0"), key_of("7e0")
-    ('annlee', 'ann-lee', '7', '7', '7')
+    What stands in place of a name, such as ``N/A`` or a dash, has the form of none.
+
+    >>> key_of("Ann Lee."), key_of("ann-lee"), key_of("007"), key_of("+7.0"), key_of("N/A")
+    ('annlee', 'ann-lee', '7', '7', '')
     """
     if exact:
         return name if name.strip() else ""
@@ -64,11 +72,11 @@ def key_of(name: str, *, exact: bool = False) -> str:
     name = _HEX_IN_PARTS.sub(lambda parts: re.sub("[:-]", "", parts[0]), name)
     # With a letter in front and a letter or digit at its end, a name has no ends to cut, and is no
     # number.
-    if not name or (name[0].isalpha() and name[-1].isalnum()):
-        return name
-    # As a whole first: a sign in front belongs to the number.
-    inside = _without_ends(name, _is_punctuation)
-    return _number_key(name) or _number_key(inside) or inside or name
+    if name and not (name[0].isalpha() and name[-1].isalnum()):
+        # As a whole first: a sign in front belongs to the number.
+        inside = _without_ends(name, _is_punctuation)
+        name = _number_key(name) or _number_key(inside) or inside
+    return "" if name in _NOBODY else name
 
 
 def _folded(name: str) -> str:
@@ -78,6 +86,8 @@ def _folded(name: str) -> str:
         before = name
         seen = "".join(_ascii_digit(c) for c in name if not _is_unseen(c))
         name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+        # In Turkish, i is the small letter of one with a dot, and one without is that of I.
+        name = name.replace("\u0131", "i").replace("i\u0307", "i")
     return name
 
 

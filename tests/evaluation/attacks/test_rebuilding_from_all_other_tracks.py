@@ -138,11 +138,11 @@ PLAIN = np.zeros((M, M))
 
 
 def test_weak_writers_are_caught() -> None:
-    ours = rebuilt(smooth, displacement_covariance(M, WIDTH, 1.0))
+    ours = rebuilt(smooth, displacement_covariance(M, WIDTH))
     assert ours.share.value > 0.6
     assert rebuilt(plain, PLAIN).share.high < 0.05
     assert rebuilt(in_boxes, PLAIN, 12.0).share.high < 0.4
-    less = rebuilt(hardly, displacement_covariance(M, WIDTH / 4.0, 1.0))
+    less = rebuilt(hardly, displacement_covariance(M, WIDTH / 4.0))
     assert less.share.high < ours.share.low
 
 
@@ -164,7 +164,7 @@ def beside_twin(seed: int, k: int, known: bool, timed: bool) -> None:
     random = np.random.default_rng(seed)
     city = grouped(walked(seed, 10, 5, blocks=2), k, writer=smooth)
     city = replace(city, subjects=random.integers(0, 9, 10))
-    places, seconds = displacement_covariance(5, WIDTH, 1.0), 300.0**2 * correlation(5)
+    places, seconds = displacement_covariance(5, WIDTH), 300.0**2 * correlation(5)
     how = movement(city, places)
     if timed:
         times, of_lines = random.uniform(0.0, 900.0, (10, 5)), random.uniform(0.0, 900.0, (9, 5))
@@ -215,7 +215,7 @@ def beside_twin(seed: int, k: int, known: bool, timed: bool) -> None:
 def test_without_a_map_nothing_better_than_the_smooth_way_is_found() -> None:
     city = grouped(walked(2, 12, 5), 3, writer=smooth)
     far = Ways.of(city.points[:1] + 1.0, np.array([99]))
-    how = movement(city, displacement_covariance(5, WIDTH, 1.0))
+    how = movement(city, displacement_covariance(5, WIDTH))
     off = told(rebuilding(city, how, far)[0]).off
     assert off["on_map"] == off["between"] == off["smooth"]
 
@@ -226,7 +226,7 @@ def test_times_are_rebuilt_from_lines_that_hold_their_plain_means() -> None:
     of_lines = np.stack([times[city.labels == g].mean(axis=0) for g in range(len(city.lines))])
     city = replace(city, times=times, line_times=of_lines)
     ways = Ways.of(city.points, city.owners)
-    how = movement(city, displacement_covariance(5, WIDTH, 1.0))
+    how = movement(city, displacement_covariance(5, WIDTH))
     plain_means = how._replace(times=Noise(np.zeros((5, 5)), 1.0))
     assert told(rebuilding(city, plain_means, ways)[1]).share.high < 0.01
     moved = np.random.default_rng(1).normal(0.0, 900.0, (len(of_lines), 1))

@@ -66,7 +66,7 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None, timed: bool)
         city = replace(city, subjects=np.random.default_rng(seed).integers(0, people, 9))
     if timed:
         city = with_times(city, seed)
-    places, seconds = displacement_covariance(5, WIDTH, 1.0), LATE**2 * correlation(5)
+    places, seconds = displacement_covariance(5, WIDTH), LATE**2 * correlation(5)
     how = movement(city, places)
     if timed:
         how = how._replace(times=Noise(seconds, 90.0))
@@ -116,7 +116,7 @@ POINTS = walked(5, 400, M)
 @pytest.fixture(scope="module")
 def ours() -> Verified:
     city = grouped(POINTS, 6, writer=smooth)
-    return told(city, movement(city, displacement_covariance(M, WIDTH, 1.0)))
+    return told(city, movement(city, displacement_covariance(M, WIDTH)))
 
 
 @pytest.mark.parametrize(

@@ -319,7 +319,7 @@ def test_accounts_that_come_too_late_are_said_once(
     how = Reading()
     found = subjects(tmp_path, {name: files[name] for name in order}, how)
     assert found == SUBJECTS | {"a/18": None, "a/1000123": None}
-    assert how.counts == {gpx_archive.WITHOUT_ACCOUNT: 1}
+    assert how.counts == {gpx_archive.BEFORE_ACCOUNTS: 1}
     (record,) = caplog.records
     assert "no metadata.xml before its recordings: 1 have no account" in record.getMessage()
 

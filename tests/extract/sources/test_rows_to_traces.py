@@ -27,7 +27,7 @@ ROWS: Sequence[Row] = [("ann", "1", 5), ("bob", "1", 6), ("ann", "1", 4), (None,
 nothing = st.none()
 rows_of_tables = st.lists(
     st.tuples(
-        nothing | st.sampled_from(["ann", "bob", " ann", "7", "7.0"]),
+        nothing | st.sampled_from(["ann", "bob", " ann", "7", "7.0", "unknown"]),
         nothing | st.sampled_from(["1", "2", "3", "04", "4", ""]),
         st.integers(1, 59),  # of one time there is one place
     ),
@@ -59,7 +59,7 @@ def by_hand(rows: Sequence[Row], roles: Sequence[str]) -> dict[Any, list[int]]:
 
     def name(text: str | None) -> str | None:
         text = (text or "").strip()
-        return {"7.0": "7"}.get(text, text) or None
+        return {"7.0": "7", "unknown": ""}.get(text, text) or None
 
     read = [
         (

@@ -17,7 +17,7 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import CHAINS, Tour, shorten
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts
 from trajanon.grouping.group_means import group_means, members_of_groups
@@ -262,8 +262,7 @@ def mdav_lk(problem: Problem) -> Ints:
     tour = tour_through(records, path, near_lists(records), problem.random)
     # The order in which cities are looked at is drawn.
     tour.queue[: n + 1] = problem.random.permutation(n + 1)
-    chains = None  # in place of 2-opt and or-opt moves
-    shorten(tour, chains, 0)
+    shorten(tour, CHAINS, 0)
     return _cut_at_dummy(tour)
 
 

@@ -358,16 +358,16 @@ def warmth_by_distances(squared: Iterable[Floats], count: int, k: int, lost: flo
 
 
 def build_annealing(
-    shared: Shared, records: Floats, labels: Ints, rows: Ints, word: np.uint64
+    shared: Shared, records: Floats, labels: Ints, rows: Ints, seed: np.uint64
 ) -> Annealing:
-    """Lay out the groups of the block of these rows for random moves; ``word`` is their seed."""
+    """Lay out the groups of the block of these rows for random moves."""
     near = neighbours_within(shared.neighbours, rows)
     return Annealing(
         descent=build_descent(shared.problem.part(rows), records, labels, near),
         warmth=shared.warmth[rows],
         quantiles=QUANTILES,
         ranks=neighbour_ranks(near.shape[1]),
-        random=np.array([word]),
+        random=np.array([seed]),
         moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
 
@@ -378,15 +378,15 @@ def anneal_block(
     heats: Floats,
     labels: Ints,
     rows: Ints,
-    word: np.uint64,
+    seed: np.uint64,
     stop: Event,
 ) -> Ints:
     """Make random moves in the block of these rows: ``moves`` per record between each two heats.
 
-    ``labels`` are those of the block; its new ones are returned. ``word`` is the seed.
+    ``labels`` are those of the block; its new ones are returned.
     """
     problem = shared.problem
-    annealing = build_annealing(shared, problem.records[rows], labels, rows, word)
+    annealing = build_annealing(shared, problem.records[rows], labels, rows, seed)
     no_slides = None  # only windows slide
     for hot, cold in pairwise(heats):
         if stop.is_set():

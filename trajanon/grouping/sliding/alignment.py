@@ -287,7 +287,7 @@ class Block(NamedTuple):
     windows: Windows  # laid out as all are
     aligned: Aligned  # where these windows are, and in which groups
     begin: Ints  # where on their runs the starts are counted from, (rows,)
-    word: np.uint64  # seed of random moves: bits, not all 0
+    seed: np.uint64  # of random moves: bits, not all 0
 
 
 BlockWork = Callable[[Block, Event], Aligned]
@@ -383,7 +383,7 @@ def anneal_windows(
     rows -= rows[first + start].mean(axis=0)
     records = rows[first + start].astype(np.float64)
 
-    annealing = build_annealing(shared, records, block.aligned.labels, block.rows, block.word)
+    annealing = build_annealing(shared, records, block.aligned.labels, block.rows, block.seed)
     unknown = np.full_like(annealing.descent.neighbours, -1)
     slides = Slides(rows, first, starts, start, began=start.copy(), meeting=unknown)
 

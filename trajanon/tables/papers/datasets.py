@@ -132,7 +132,7 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
         records = standardise(numbers)
     except (OSError, ValueError) as error:
         raise FileProblem(f"cannot read {table} as the {name} data set: {error}") from error
-    return replace(_large_enough(name, records, table), published=known_as(numbers) == name)
+    return replace(_dataset_of(name, records, table), published=known_as(numbers) == name)
 
 
 def known_as(numbers: Floats) -> str | None:
@@ -161,19 +161,19 @@ def _of_user(file: Path) -> Dataset:
 
     for notice in table.notices:
         warn(notice)
-    dataset = _large_enough(name or file.stem, standardise(table.records), file)
+    dataset = _dataset_of(name or file.stem, standardise(table.records), file)
     return replace(dataset, own=True, published=name is not None)
 
 
 def _trajectories(file: Path) -> Dataset:
-    """Read trajectories, of many a random thousand in their order."""
+    """Read trajectories; of more than a thousand, a random thousand, in the order of the file."""
     records = read_trajectories(file).records
     chosen = np.sort(np.random.default_rng(0).permutation(len(records))[:_MOST_TRAJECTORIES])
-    return _large_enough(file.stem, standardise(records[chosen]), file)
+    return _dataset_of(file.stem, standardise(records[chosen]), file)
 
 
-def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
-    """Make a data set of standardised records, unless they are too few for two groups."""
+def _dataset_of(name: str, records: Floats, file: Path) -> Dataset:
+    """Make a data set of standardised records; refuse too few for two groups."""
     if len(records) < _FEWEST_RECORDS:
         raise BadInput(
             f"{file} has {number_of(len(records), 'record')}, and the tables need "

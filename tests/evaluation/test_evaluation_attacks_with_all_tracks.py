@@ -16,7 +16,7 @@ from trajanon.evaluation import evaluation
 from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.rebuilding_from_all_other_tracks import Ways
 from trajanon.evaluation.attacks.shared_by_attacks_with_tracks import Movement
-from trajanon.evaluation.evaluation import patient_attacks
+from trajanon.evaluation.evaluation import attacks_with_all_tracks
 from trajanon.release.report import Report
 from trajanon.release.report_files import checked
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
@@ -67,7 +67,7 @@ def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(evaluation, "verification", attack)
     monkeypatch.setattr(evaluation, "rebuilding", attack)
-    patient_attacks(city, None, report(100.0))
+    attacks_with_all_tracks(city, None, report(100.0))
     one, other = tried
     assert one is other
     assert 50 < len(one.points) <= 60
@@ -109,7 +109,7 @@ def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
 
     monkeypatch.setattr(evaluation, "rebuilding", attack)
     city = replace(grouped(points, 2), subjects=None)
-    patient_attacks(city, tracks, report(None))
+    attacks_with_all_tracks(city, tracks, report(None))
     (found, ways), *_ = seen
     assert found.owners.tolist() == [0, 0, 1, 2, 3, 4, 5, 6]
     assert ways.owner.tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 6]
