@@ -111,7 +111,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (
         left("one_place", 2) | {"unit": "trajectory"},
         "conditional",
-        "For 2 % of the lines, all recordings begin, or all end",
+        "For less than 5 % of the lines, all recordings begin, or all end",
     ),
     (left("wide", int(100 * WIDE)), "ready", ""),
     (left("wide", 2), "conditional", "Less than 5 % of the lines stand for trips that"),

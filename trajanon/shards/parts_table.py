@@ -63,11 +63,6 @@ class PartsTable:
         return self.plan.release.times is not None
 
     @property
-    def needs_tracks(self) -> bool:
-        """Whether windows may slide, or it matters where their recordings begin and end."""
-        return not self.plan.release.as_published
-
-    @property
     def columns_to_copy(self) -> list[str]:
         """The columns that shards have as they are in parts."""
         schema = self.file.schema_arrow
@@ -75,7 +70,7 @@ class PartsTable:
         names += ["true_start", "true_end"]
         if self.needs_times:
             names += ["times"]
-        if self.needs_tracks and holds_tracks(self.file):
+        if holds_tracks(self.file):
             names += ["run", "start", "runs", "track", "track_times", "track_true_ends"]
         return [name for name in names if name in schema.names]
 
