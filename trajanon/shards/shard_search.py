@@ -27,18 +27,16 @@ from trajanon.release.report import Mended
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.places_of_rows import places_of_part
 from trajanon.shards.release_of_shards import lines_per_group
-from trajanon.shards.scratch_and_resume import (
-    buckets_of_numbers,
-    buckets_of_rows,
-    read_table,
-    write_table,
-)
+from trajanon.shards.scratch_and_resume import buckets_of_numbers, read_table, write_table
 from trajanon.shards.survey_and_cuts import Moments
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
 _ROW_COLUMN = "trajanon_row"  # beside the columns of the parts: the number of each row
 _PERSON_COLUMN = "trajanon_person"  # and the hash of its person
+
+ROWS_PER_BUCKET = 100_000
+"""Rows of members in a bucket, which the driver reads at one time."""
 
 ROWS_MEASURED = 100_000
 """Rows whose loss is measured at one time."""
@@ -58,7 +56,7 @@ class GroupsFound(NamedTuple):
     """What the driver needs of a shard's groups."""
 
     groups: int
-    mended: Mended | None
+    mended: Mended
     histograms: dict[str, Histogram]  # widths of places, and perhaps of departures, elapsed times
 
 
@@ -135,7 +133,7 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
         for name, width in groups.group_widths._asdict().items()
         if width is not None
     }
-    return GroupsFound(len(groups.means), groups.mended, widths)
+    return GroupsFound(len(groups.means), groups.mended or Mended(), widths)
 
 
 def _groups_of(
@@ -149,7 +147,7 @@ def _groups_of(
         released = released.slid(searched["start"].to_numpy()[~left_out])
 
     partition = unmeasured(released.records, label_of_row[~left_out])
-    mended = msgspec.json.decode(searched.schema.metadata[_MENDED], type=Mended | None)
+    mended = msgspec.json.decode(searched.schema.metadata[_MENDED], type=Mended)
     return TrajectoryGroups(released, partition, table.plan, left_out, mended, widths)
 
 
@@ -234,7 +232,7 @@ def _write_lines(
     start = groups.starts_of_all
     if start is not None:
         member_columns["start"] = start
-    bucket = buckets_of_rows(rows.number)
+    bucket = rows.number // ROWS_PER_BUCKET  # buckets follow in the order of rows
     table.scratch.put("members", bucket, shard, pa.table(member_columns))
 
     if table.knows_people:
