@@ -32,6 +32,7 @@ CLOCKS = 14  # hours between the clocks of copies, at most, as of a time zone an
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
+_DAY = 86_400.0
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
@@ -60,6 +61,7 @@ class _Recorded:
     """Recordings: a batch of them, or all."""
 
     subject: Ints  # who made each, (n,)
+    begin: Floats  # time of the first point, (n,); NaN of those without points or times
     fixes: Ints  # with a time, (n,)
     points: Ints  # as they were read, (n,)
     samples: Ints  # some of these in 1e-7 degrees, (n, _SAMPLES, 2)
@@ -179,12 +181,14 @@ class Places:
         """Remember where recordings were, by their points cleaned, and as they were given."""
         n = len(subject)
         first, size = cleaned.pieces  # each recording is one piece still
-        duration = np.full(n, np.nan)  # seconds; NaN of those without points or times
-        duration[cleaned.trace[first]] = cleaned.time[first + size - 1] - cleaned.time[first]
+        begin, end = np.full((2, n), np.nan)  # NaN of those without points or times
+        begin[cleaned.trace[first]] = cleaned.time[first]
+        end[cleaned.trace[first]] = cleaned.time[first + size - 1]
+        duration = end - begin
         fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
         points, samples = _samples_of(given, n)
-        self._recorded.append(_Recorded(subject, fixes, points, samples))
+        self._recorded.append(_Recorded(subject, begin, fixes, points, samples))
         self._slots.append(_at_slots(cleaned, duration))
         self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
 
@@ -201,6 +205,21 @@ class Places:
             batches = np.split(near, np.flatnonzero(is_last_of_batch) + 1)
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
+
+    def come_again(self) -> Bools | None:
+        """Mark the subjects with recordings that begin a day or more apart, (subjects,).
+
+        None if nearly all recordings begin within two days: few could come again.
+        """
+        recorded = _joined(self._recorded)
+        begin = recorded.begin
+        known = np.sort(begin[np.isfinite(begin)])
+        if not len(known) or known[9 * len(known) // 10] - known[len(known) // 10] < 2.0 * _DAY:
+            return None
+        first, last = np.full((2, int(recorded.subject.max()) + 1), np.nan)
+        np.fmin.at(first, recorded.subject, begin)
+        np.fmax.at(last, recorded.subject, begin)
+        return np.asarray(last - first >= _DAY)
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""

@@ -5,6 +5,7 @@ the file, or its folder (``person_by_folder``).
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,9 @@ from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
+
+_LEAST_NAMES = 10  # by which it is judged whether people come again
+_FEW_AGAIN = 0.05  # of these, such as an account of guests
 
 
 class Entered(NamedTuple):
@@ -37,6 +41,7 @@ class Persons(NamedTuple):
     merged: Merged
     at_two_places: int  # how many subjects are at two places at one time, again and again
     shared_names: int  # if each has one recording, how many of these are named as another one
+    seen_once: int  # if hardly anybody comes again, how many have a name
 
 
 class Recordings:
@@ -50,6 +55,7 @@ class Recordings:
         self._subjects: dict[tuple[str | None, ...], int] = {}
         # Names of recordings, as long as each named subject has one.
         self._only_names: set[int] | None = set()
+        self._recordings_of = Counter[int]()  # how many each subject has
         self._repeats = Repeats()
         self.places = Places()  # where recordings were, which the caller adds
         self._spellings: set[str] = set()
@@ -64,12 +70,14 @@ class Recordings:
         recording = numbers_by_appearance(hashes, self._recordings)
         subject = numbers_by_appearance(subjects, self._subjects)
         self._note_only_names(names)
+        # Numbers rise where, and only where, a name is new.
+        new = recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1]
+        self._recordings_of.update(subject[new].tolist())
         return Entered(
             recording=recording,
             subject=subject,
             mark=np.array([self._mark(*identity) for identity in subjects], np.uint64),
-            # Numbers rise where, and only where, a name is new.
-            new=recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1],
+            new=new,
             repeated=self._repeats.find(points, subject),
         )
 
@@ -97,31 +105,44 @@ class Recordings:
         """Find the person behind each subject.
 
         All subjects without a name are one person, unless they are said to differ, or none has one.
+        A name that is at two places at one time, as that of a club, is nobody's.
         """
         n = len(self._subjects)
         repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
         person = _joined(n, np.concatenate([repeats, self.places.copies()]))
 
         # A copy of a named person's recording is that person's.
-        has_name = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
+        is_named = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
+        at_two_places = self.places.at_two_places()
+        has_name = is_named & ~np.isin(np.arange(n), at_two_places)
         nameless = np.bincount(person, has_name)[person] == 0.0
         merged = Merged(
-            names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
+            names=len(self._spellings) - int(is_named.sum()), copies=n - len(np.unique(person))
         )
         nameless_person = None
         if has_name.any() and nameless.any() and not nameless_differ:
             nameless_person = int(person[nameless].min())
             person[nameless] = nameless_person
 
+        # Names that change from trip to trip, or from day to day, make several people of one.
         names = self._only_names
+        named = int(is_named.sum())
+        come_again = self.places.come_again()
+        if come_again is None:
+            is_seen_once = names is not None
+        else:
+            is_seen_once = come_again[is_named].sum() < _FEW_AGAIN * named
         return Persons(
             number=person,
-            # A subject without a name is that of one recording.
-            nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
+            nameless=Nameless(
+                sum(self._recordings_of[subject] for subject in np.flatnonzero(nameless).tolist()),
+                len(np.unique(person[nameless])),
+            ),
             nameless_person=nameless_person,
             merged=merged,
-            at_two_places=len(self.places.at_two_places()),
-            shared_names=0 if names is None else int(has_name.sum()) - len(names),
+            at_two_places=len(at_two_places),
+            shared_names=0 if names is None else named - len(names),
+            seen_once=named if is_seen_once and named >= _LEAST_NAMES else 0,
         )
 
 

@@ -1,6 +1,7 @@
 """Who counts as one person: names, copies and recordings without a name, by small batches."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -162,3 +163,53 @@ def test_a_name_has_one_mark_however_it_is_written() -> None:
     marks = [entered(traces, exact=exact)[0][0].mark.tolist() for exact in (False, True)]
     assert marks[0] == marks[1]
     assert len(set(marks[0])) == 3
+
+
+def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Trace]:
+    """A recording of each letter, on ways of their own; the days are so many seconds apart."""
+    traces = list[Trace]()
+    for day, people in enumerate(people_by_day):
+        for person in people:
+            whole = recording(person, len(traces), f"r{len(traces)}")
+            traces.append(replace(whole, time=whole.time + apart * day))
+    return traces
+
+
+@pytest.mark.parametrize(
+    ("people_by_day", "apart", "seen_once"),
+    [
+        (["abcdefghij", "", "klmnopqrst"], 86_400, 20),  # as names of bicycles that change
+        (["aabbccddeeff", "", "", "gghhiijjkkll"], 86_400, 12),
+        (["abcdefghij", "", "klmnoabcde"], 86_400, 0),
+        (["abcde", "", "fghi"], 86_400, 0),  # too few to say
+        (["abcdefghij"], 86_400, 10),  # each has one recording: perhaps they are trips
+        (["abcdefghij", "a"], 3_600, 0),
+        (["abcdefghij", "klmnopqrst"], 3_600, 20),
+    ],
+)
+def test_names_of_which_hardly_any_comes_again(
+    people_by_day: Sequence[str], apart: int, seen_once: int
+) -> None:
+    traces = recordings_of(people_by_day, apart)
+    for batches in ([traces], [[trace] for trace in traces]):
+        assert entered(*batches)[1].seen_once == seen_once
+
+
+def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
+    """Whoever rides as the club may be Ann, on the same line."""
+    minutes = np.linspace(0.0, 1_140.0, 20)
+    traces = [
+        replace(
+            recording(owner, way, f"r{way}"),
+            lat=minutes / 1e5 + way,
+            lon=np.zeros(20),
+            time=minutes,
+        )
+        for way, owner in enumerate(["club", "club", "ann", "bob", None])
+    ]
+    for batches in ([traces], [[trace] for trace in traces]):
+        persons = entered(*batches)[1]
+        assert persons.at_two_places == 1
+        assert persons.nameless == Nameless(recordings=3, subjects=1)
+        assert persons.number.tolist() == [0, 1, 2, 0]
+        assert persons.nameless_person == 0
