@@ -61,7 +61,7 @@ class _Recorded:
     """Recordings: a batch of them, or all."""
 
     subject: Ints  # who made each, (n,)
-    begin: Floats  # time of the first point, (n,); NaN of those without points or times
+    ends: Floats  # times of the first and last point, (n, 2); NaN of those without points or times
     fixes: Ints  # with a time, (n,)
     points: Ints  # as they were read, (n,)
     samples: Ints  # some of these in 1e-7 degrees, (n, _SAMPLES, 2)
@@ -181,14 +181,13 @@ class Places:
         """Remember where recordings were, by their points cleaned, and as they were given."""
         n = len(subject)
         first, size = cleaned.pieces  # each recording is one piece still
-        begin, end = np.full((2, n), np.nan)  # NaN of those without points or times
-        begin[cleaned.trace[first]] = cleaned.time[first]
-        end[cleaned.trace[first]] = cleaned.time[first + size - 1]
-        duration = end - begin
+        ends = np.full((n, 2), np.nan)
+        ends[cleaned.trace[first]] = cleaned.time[np.column_stack([first, first + size - 1])]
+        duration = ends[:, 1] - ends[:, 0]  # NaN of those without points or times
         fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
         points, samples = _samples_of(given, n)
-        self._recorded.append(_Recorded(subject, begin, fixes, points, samples))
+        self._recorded.append(_Recorded(subject, ends, fixes, points, samples))
         self._slots.append(_at_slots(cleaned, duration))
         self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
 
@@ -207,18 +206,18 @@ class Places:
         return np.asarray(recorded.subject[np.concatenate(pairs)])
 
     def come_again(self) -> Bools | None:
-        """Mark the subjects with recordings that begin a day or more apart, (subjects,).
+        """Mark the subjects who were recorded a day or more after they first were, (subjects,).
 
         None if nearly all recordings begin within two days: few could come again.
         """
         recorded = _joined(self._recorded)
-        begin = recorded.begin
+        begin, end = recorded.ends.T
         known = np.sort(begin[np.isfinite(begin)])
         if not len(known) or known[9 * len(known) // 10] - known[len(known) // 10] < 2.0 * _DAY:
             return None
         first, last = np.full((2, int(recorded.subject.max()) + 1), np.nan)
         np.fmin.at(first, recorded.subject, begin)
-        np.fmax.at(last, recorded.subject, begin)
+        np.fmax.at(last, recorded.subject, end)
         return np.asarray(last - first >= _DAY)
 
     def at_two_places(self) -> Ints:

@@ -101,11 +101,12 @@ class Recordings:
         self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
         return keys[0] if keys else ""
 
-    def persons(self, *, nameless_differ: bool = False) -> Persons:
+    def persons(self, *, nameless_differ: bool = False, trips: Ints | None = None) -> Persons:
         """Find the person behind each subject.
 
         All subjects without a name are one person, unless they are said to differ, or none has one.
-        A name that is at two places at one time, as that of a club, is nobody's.
+        A name that is at two places at one time, as that of a club, is nobody's. ``trips`` are the
+        subjects of all trips, (trips,); None where windows are cut.
         """
         n = len(self._subjects)
         repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
@@ -128,10 +129,9 @@ class Recordings:
         names = self._only_names
         named = int(is_named.sum())
         come_again = self.places.come_again()
-        if come_again is None:
-            is_seen_once = names is not None
-        else:
-            is_seen_once = come_again[is_named].sum() < _FEW_AGAIN * named
+        if come_again is None and trips is not None:
+            come_again = np.bincount(trips, minlength=n) > 1
+        is_seen_once = come_again is not None and come_again[is_named].sum() < _FEW_AGAIN * named
         return Persons(
             number=person,
             nameless=Nameless(

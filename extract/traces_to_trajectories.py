@@ -243,7 +243,9 @@ class Cutter:
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
 
-        persons = self.recordings.persons(nameless_differ=self.nameless_differ)
+        persons = self.recordings.persons(
+            nameless_differ=self.nameless_differ, trips=subject if self.rules.trips else None
+        )
         person_of = persons.number  # by subject
         counts = {
             "subjects read": len(np.unique(person_of)),

@@ -30,7 +30,8 @@ def entered(
         points = batch(traces)
         of_batches.append(recordings.enter(traces, points))
         recordings.places.add(points, points, of_batches[-1].subject)
-    return of_batches, recordings.persons(nameless_differ=differ)
+    trips = np.concatenate([traces.subject for traces in of_batches])
+    return of_batches, recordings.persons(nameless_differ=differ, trips=trips)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,7 @@ def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Tra
         (["abcde", "", "fghi"], 86_400, 0),  # too few to say
         (["abcdefghij"], 86_400, 10),  # each has one recording: perhaps they are trips
         (["abcdefghij", "a"], 3_600, 0),
+        (["abcdefghij", "a"], 86_400, 0),  # all but one are of one day: few could come again
         (["abcdefghij", "klmnopqrst"], 3_600, 20),
     ],
 )
@@ -213,3 +215,16 @@ def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
         assert persons.nameless == Nameless(recordings=3, subjects=1)
         assert persons.number.tolist() == [0, 1, 2, 0]
         assert persons.nameless_person == 0
+
+
+def test_people_whose_only_recording_is_long_come_again() -> None:
+    """As tables of taxis have it, which name no recordings; in windows trips are not known."""
+    recordings = Recordings()
+    traces = recordings_of(["abcdefghij"])
+    long = [replace(trace, time=trace.time * 3 * 1_440) for trace in traces]
+    points = batch(long)
+    subject = recordings.enter(long, points).subject
+    recordings.places.add(points, points, subject)
+    assert recordings.persons(trips=np.repeat(subject, 2)).seen_once == 0
+    assert recordings.persons().seen_once == 0
+    assert recordings.persons(trips=subject).seen_once == 10

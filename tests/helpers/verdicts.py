@@ -29,8 +29,8 @@ def people(below: float) -> dict[str, Any]:
     return {"persons": {"people": 1_000_000, "people_below": int(below * 1_000_000)}}
 
 
-def in_series(before: int) -> dict[str, Any]:
-    return {"people": 1_000, "ledger": {"rows": [], "people_before": before}}
+def in_series(before: int | None, others: int = 0) -> dict[str, Any]:
+    return {"people": 1_000, "ledger": {"rows": [], "people_before": before, "on_a_line": others}}
 
 
 def moved(share: float) -> dict[str, Any]:
@@ -90,7 +90,10 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (people(PEOPLE), "ready", ""),
     (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
     ({"shards": 2, "persons": None}, "conditional", "The lines of a person are not checked"),
-    (in_series(10), "ready", ""),
+    (in_series(None), "ready", ""),
+    (in_series(10), "conditional", "Hardly anybody is on lines of earlier releases"),
+    (in_series(0, others=10), "conditional", "as if names changed from release to release"),
+    (in_series(0, others=11), "ready", ""),
     (in_series(20), "conditional", "2 % of the people are on lines of earlier releases"),
     (
         {"shards": 2, "counted": "records", "subjects_per_group": None},

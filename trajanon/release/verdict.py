@@ -230,13 +230,20 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
         yield Finding("people_not_checked", numbers)
 
     # What lines of several releases leave together is not counted.
-    before = None if report.ledger is None else report.ledger.people_before
-    if report.knows_people and before and report.people and before > PEOPLE * report.people:
-        share = Share(before / report.people, report.people)
+    ledger = report.ledger
+    if ledger is None or ledger.people_before is None:
+        return
+    if not report.knows_people or not report.people:
+        return
+    few = PEOPLE * report.people
+    if ledger.people_before > few:
+        share = Share(ledger.people_before / report.people, report.people)
         each_once = _remedy(report, "one_line_each", one_line_each=True)
         yield Finding(
             "people_in_series", {**numbers, "share": share, "unit": report.unit}, each_once
         )
+    elif (ledger.on_a_line or 0) <= few:  # trips of names known again, which are left out
+        yield Finding("people_new_in_series", numbers)
 
 
 def _drives_followed(report: Report) -> Iterator[Finding]:

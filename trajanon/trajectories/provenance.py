@@ -44,7 +44,7 @@ class Source(Struct, frozen=True, kw_only=True):
     nameless: Whole = 0  # recordings
     nameless_count_as: Whole | None = None  # subjects
     perhaps_trips: Whole = 0  # subjects whose only recording is named as another's
-    seen_once: Whole = 0  # subjects, if hardly any has recordings of two days, or has several
+    seen_once: Whole = 0  # subjects, if hardly any was recorded on two days, or made two trips
     per_recording: Whole | None = None  # windows of a recording, at most; None if not known
     possible_persons: list[PossiblePersons] = []
     person_columns: list[str] = []  # that name the subjects of one or more tables
