@@ -234,6 +234,27 @@ class Places:
         share = (before + after - len(first)) / np.maximum(fewer, 1)
         return float(share[fewer >= LEAST_NAMES].min(initial=1.0))
 
+    def never_together(self, is_named: Bools) -> bool:
+        """Return whether no two people are on their way at one time, where many would be by chance.
+
+        ``is_named`` marks the subjects with a name, (subjects,).
+        """
+        recorded = _joined(self._recorded)
+        is_known = is_named[recorded.subject] & np.isfinite(recorded.ends[:, 0])
+        if not is_known.any():
+            return False
+        ends = recorded.ends[is_known]
+        order = np.argsort(ends[:, 0])
+        begin, end = ends[order].T
+        subject = recorded.subject[is_known][order]
+
+        # By chance, if all set out at any time of the day and night.
+        of_two_people = 1.0 - ((np.bincount(subject) / len(subject)) ** 2).sum()
+        seconds = max(end.max() - begin[0], 1.0)
+        by_chance = of_two_people * len(subject) * (end - begin).sum() / seconds
+        together = (begin[1:] < end[:-1]) & (np.diff(subject) != 0)
+        return bool(by_chance >= MANY and not together.any())
+
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""
         sightings = _joined(self._slots)
