@@ -35,6 +35,7 @@ LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 LEAST_NAMES = 10  # by which it is judged whether names go on
 
 _DAY = 86_400.0
+_TOGETHER = 5.0  # recordings of two people at one time by chance, or else none says nothing
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
@@ -253,7 +254,7 @@ class Places:
         seconds = max(end.max() - begin[0], 1.0)
         by_chance = of_two_people * len(subject) * (end - begin).sum() / seconds
         together = (begin[1:] < end[:-1]) & (np.diff(subject) != 0)
-        return bool(by_chance >= MANY and not together.any())
+        return bool(by_chance >= _TOGETHER and not together.any())
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""
