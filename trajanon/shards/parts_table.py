@@ -58,17 +58,12 @@ class PartsTable:
         return bool({"subject", "trace"} & {*self.file.schema_arrow.names})
 
     @property
-    def needs_times(self) -> bool:
-        """Whether times are wanted."""
-        return self.plan.release.times is not None
-
-    @property
     def columns_to_copy(self) -> list[str]:
         """The columns that shards have as they are in parts."""
         schema = self.file.schema_arrow
         names = [geoparquet.described(schema, self.folder)["primary_column"]]
         names += ["true_start", "true_end"]
-        if self.needs_times:
+        if self.plan.release.times is not None:
             names += ["times"]
         if self.plan.release.align and holds_tracks(self.file):
             names += ["run", "start", "runs", "track", "track_times"]
@@ -83,7 +78,8 @@ class PartsTable:
         self, rows: ParquetParts, subject: Ints | None = None, *, tracks: bool = False
     ) -> Trajectories:
         """Read rows, whose subjects are known or not wanted; refuse what are no trajectories."""
-        points, row_tracks, times = read_rows(rows, tracks=tracks, times=self.needs_times)
+        with_times = self.plan.release.times is not None
+        points, row_tracks, times = read_rows(rows, tracks=tracks, times=with_times)
         try:
             return Trajectories(
                 points,

@@ -41,9 +41,6 @@ _PER_BYTE = 1.3
 _PER_BYTE_IN_ORDER = 0.3
 """Where parts are in the order of places: their rows are read where they are."""
 
-ROWS_PER_BUCKET = 100_000
-"""Rows of a bucket, which the driver reads at one time."""
-
 NUMBERS_PER_BUCKET = 1_000_000
 """People, or runs, that are compared at one time: some 100 MB."""
 
@@ -125,11 +122,6 @@ class Scratch(NamedTuple):
     def count_different(self, kind: str, column: str) -> int:
         """Count the different values of a column, of which equal ones are in one bucket."""
         return sum(pc.count_distinct(table[column]).as_py() for table in self.buckets(kind))
-
-
-def buckets_of_rows(row: Ints) -> Ints:
-    """Return the buckets of rows by their numbers: buckets follow in the order of rows."""
-    return row // ROWS_PER_BUCKET
 
 
 def buckets_of_numbers(number: Ints | Hashes, n: int) -> Ints:

@@ -114,7 +114,7 @@ def release_in_shards(
     figures = Figures(
         loss=loss,
         errors=errors,
-        mended=sum((shard.mended or Mended() for shard in found), Mended()),
+        mended=sum((shard.mended for shard in found), Mended()),
         widths=widths,
         stages=(reading, searching),
     )
