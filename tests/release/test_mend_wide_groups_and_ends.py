@@ -21,7 +21,7 @@ from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.grouping import loss
-from trajanon.grouping.different_ends import Ends
+from trajanon.grouping.different_ends import SHOWN, Ends
 from trajanon.grouping.group_means import members_of_groups
 from trajanon.grouping.partition import measured
 from trajanon.grouping.standardised_records import standardise
@@ -224,7 +224,7 @@ def few_ends_shown(windows: Trajectories, rows: Ints) -> bool:
     for end in (0, -1):
         line_end = windows.points[rows, end].mean(axis=0)
         run_ends = np.array([runs_of(tracks)[run][end] for run in tracks.run[rows]])
-        is_shown = displacement(run_ends, line_end) <= ONE_PLACE
+        is_shown = displacement(run_ends, line_end) <= SHOWN
         is_shown &= tracks.ends_are_true[tracks.run[rows], end]
         apart = [displacement(*pair) > ONE_PLACE for pair in combinations(run_ends, 2)]
         if is_shown.all() and not any(apart):
@@ -282,7 +282,7 @@ def test_windows_from_one_home_are_no_green_release_unless_lines_begin_elsewhere
     homes = windows.points[::4, 0]
     lines = np.unique(release.trajectories.points[:, 0], axis=0)
     metres = np.array([displacement(homes, begin).min() for begin in lines])
-    assert (metres > 150.0).all() == (not kinds)  # 200 m, and lines are moved
+    assert (metres > 200.0).all() == (not kinds)
     told = release.report["mended"]["one_place"]
     is_asked = distinct > 1
     assert told == {"groups": 11 * is_asked, "left": 11 * (is_asked and room == 0), "unknown": 0}

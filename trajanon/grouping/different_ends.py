@@ -16,6 +16,10 @@ from trajanon.grouping.neighbours import nearest_points
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.trajectories.geodesy import EARTH_RADIUS
 
+SHOWN = 250.0
+"""Metres from the end of a recording at which a line of windows shows it: somewhat more than one
+place is wide, as the line will be moved."""
+
 _CANDIDATES = 64  # nearest groups that a group may be merged with
 _AXES = 8  # principal axes along which near groups are looked for, the longest
 
@@ -62,8 +66,8 @@ class Ends(NamedTuple):
         """Return whether a group of the trips in these rows lacks a place at one of its ends."""
         places = self.places[rows]
         if self.window_ends is not None:
-            is_far = in_other_places(places, self.window_ends[rows].mean(axis=0))
-            places = np.where(is_far[:, :, None], np.nan, places)
+            squares = ((places - self.window_ends[rows].mean(axis=0)) ** 2).sum(axis=-1)
+            places = np.where((squares > SHOWN**2)[:, :, None], np.nan, places)
         return not all(
             are_distinct(places[:, end], self.distinct) for end in range(places.shape[1])
         )
