@@ -32,6 +32,9 @@ CLOCKS = 14  # hours between the clocks of copies, at most, as of a time zone an
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
+LEAST_NAMES = 10  # by which it is judged whether names go on
+
+_DAY = 86_400.0
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
@@ -60,6 +63,7 @@ class _Recorded:
     """Recordings: a batch of them, or all."""
 
     subject: Ints  # who made each, (n,)
+    ends: Floats  # times of the first and last point, (n, 2); NaN of those without points or times
     fixes: Ints  # with a time, (n,)
     points: Ints  # as they were read, (n,)
     samples: Ints  # some of these in 1e-7 degrees, (n, _SAMPLES, 2)
@@ -179,12 +183,13 @@ class Places:
         """Remember where recordings were, by their points cleaned, and as they were given."""
         n = len(subject)
         first, size = cleaned.pieces  # each recording is one piece still
-        duration = np.full(n, np.nan)  # seconds; NaN of those without points or times
-        duration[cleaned.trace[first]] = cleaned.time[first + size - 1] - cleaned.time[first]
+        ends = np.full((n, 2), np.nan)
+        ends[cleaned.trace[first]] = cleaned.time[np.column_stack([first, first + size - 1])]
+        duration = ends[:, 1] - ends[:, 0]  # NaN of those without points or times
         fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
         points, samples = _samples_of(given, n)
-        self._recorded.append(_Recorded(subject, fixes, points, samples))
+        self._recorded.append(_Recorded(subject, ends, fixes, points, samples))
         self._slots.append(_at_slots(cleaned, duration))
         self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
 
@@ -201,6 +206,33 @@ class Places:
             batches = np.split(near, np.flatnonzero(is_last_of_batch) + 1)
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
+
+    def least_that_go_on(self, is_named: Bools) -> float | None:
+        """Return the least share of names that go on at any time, of those before or after it.
+
+        ``is_named`` marks the subjects with a name, (subjects,). None if nearly all recordings
+        begin within two days, so that few could go on.
+        """
+        recorded = _joined(self._recorded)
+        begin, end = recorded.ends.T
+        known = np.sort(begin[np.isfinite(begin)])
+        early, late = known[[len(known) // 10, 9 * len(known) // 10]] if len(known) else (0.0, 0.0)
+        if late - early < 2.0 * _DAY:
+            return None
+
+        first, last = np.full((2, len(is_named)), np.nan)
+        np.fmin.at(first, recorded.subject, begin)
+        np.fmax.at(last, recorded.subject, end)
+        is_known = is_named & np.isfinite(first)
+        first = np.sort(first[is_known])
+        last = np.sort(last[is_known])
+
+        moments = first[(first > early) & (first <= late)]
+        before = np.searchsorted(first, moments)
+        after = len(last) - np.searchsorted(last, moments)
+        fewer = np.minimum(before, after)
+        share = (before + after - len(first)) / np.maximum(fewer, 1)
+        return float(share[fewer >= LEAST_NAMES].min(initial=1.0))
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""

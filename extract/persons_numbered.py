@@ -5,17 +5,20 @@ the file, or its folder (``person_by_folder``).
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints, numbers_by_appearance
-from trajanon.extract.duplicate_recordings import Places, Repeats
+from trajanon.extract.duplicate_recordings import LEAST_NAMES, Places, Repeats
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
+
+_FEW = 0.05  # of the names, such as an account of guests
 
 
 class Entered(NamedTuple):
@@ -37,6 +40,7 @@ class Persons(NamedTuple):
     merged: Merged
     at_two_places: int  # how many subjects are at two places at one time, again and again
     shared_names: int  # if each has one recording, how many of these are named as another one
+    drawn_anew: int  # how many have a name, if nearly all names seem to be drawn anew
 
 
 class Recordings:
@@ -50,6 +54,7 @@ class Recordings:
         self._subjects: dict[tuple[str | None, ...], int] = {}
         # Names of recordings, as long as each named subject has one.
         self._only_names: set[int] | None = set()
+        self._recordings_of = Counter[int]()  # how many each subject has
         self._repeats = Repeats()
         self.places = Places()  # where recordings were, which the caller adds
         self._spellings: set[str] = set()
@@ -64,12 +69,14 @@ class Recordings:
         recording = numbers_by_appearance(hashes, self._recordings)
         subject = numbers_by_appearance(subjects, self._subjects)
         self._note_only_names(names)
+        # Numbers rise where, and only where, a name is new.
+        new = recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1]
+        self._recordings_of.update(subject[new].tolist())
         return Entered(
             recording=recording,
             subject=subject,
             mark=np.array([self._mark(*identity) for identity in subjects], np.uint64),
-            # Numbers rise where, and only where, a name is new.
-            new=recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1],
+            new=new,
             repeated=self._repeats.find(points, subject),
         )
 
@@ -93,35 +100,48 @@ class Recordings:
         self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
         return keys[0] if keys else ""
 
-    def persons(self, *, nameless_differ: bool = False) -> Persons:
+    def persons(self, *, nameless_differ: bool = False, trips: Ints | None = None) -> Persons:
         """Find the person behind each subject.
 
         All subjects without a name are one person, unless they are said to differ, or none has one.
+        A name that is at two places at one time, as that of a club, is nobody's. ``trips`` are the
+        subjects of all trips, (trips,); None where windows are cut.
         """
         n = len(self._subjects)
         repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
         person = _joined(n, np.concatenate([repeats, self.places.copies()]))
 
         # A copy of a named person's recording is that person's.
-        has_name = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
+        is_named = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
+        at_two_places = self.places.at_two_places()
+        has_name = is_named & ~np.isin(np.arange(n), at_two_places)
         nameless = np.bincount(person, has_name)[person] == 0.0
         merged = Merged(
-            names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
+            names=len(self._spellings) - int(is_named.sum()), copies=n - len(np.unique(person))
         )
         nameless_person = None
         if has_name.any() and nameless.any() and not nameless_differ:
             nameless_person = int(person[nameless].min())
             person[nameless] = nameless_person
 
+        # Names that are drawn anew for each trip, day or month make several people of one.
         names = self._only_names
+        named = int(is_named.sum())
+        go_on = self.places.least_that_go_on(is_named)
+        if go_on is None and trips is not None and named:
+            go_on = float((np.bincount(trips, minlength=n) > 1)[is_named].mean())
+        are_new = named >= LEAST_NAMES and go_on is not None and go_on < _FEW
         return Persons(
             number=person,
-            # A subject without a name is that of one recording.
-            nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
+            nameless=Nameless(
+                sum(self._recordings_of[subject] for subject in np.flatnonzero(nameless).tolist()),
+                len(np.unique(person[nameless])),
+            ),
             nameless_person=nameless_person,
             merged=merged,
-            at_two_places=len(self.places.at_two_places()),
-            shared_names=0 if names is None else int(has_name.sum()) - len(names),
+            at_two_places=len(at_two_places),
+            shared_names=0 if names is None else named - len(names),
+            drawn_anew=named if are_new else 0,
         )
 
 

@@ -209,8 +209,8 @@ def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
     verb = "is" if subjects == 1 else "are"
     return (
         f"{number_of(subjects, 'subject')}{where} {verb} repeatedly in two places more than 1 km "
-        "apart at the same time, as if several people shared a name: set `columns` "
-        "subject=..., or subject=none."
+        "apart at the same time, as if several people shared a name, so it counts as none: set "
+        "`columns` subject=..., or subject=none."
     )
 
 

@@ -1,6 +1,7 @@
 """Who counts as one person: names, copies and recordings without a name, by small batches."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,7 +30,8 @@ def entered(
         points = batch(traces)
         of_batches.append(recordings.enter(traces, points))
         recordings.places.add(points, points, of_batches[-1].subject)
-    return of_batches, recordings.persons(nameless_differ=differ)
+    trips = np.concatenate([traces.subject for traces in of_batches])
+    return of_batches, recordings.persons(nameless_differ=differ, trips=trips)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +164,69 @@ def test_a_name_has_one_mark_however_it_is_written() -> None:
     marks = [entered(traces, exact=exact)[0][0].mark.tolist() for exact in (False, True)]
     assert marks[0] == marks[1]
     assert len(set(marks[0])) == 3
+
+
+def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Trace]:
+    """A recording of each letter, on ways of their own; the days are so many seconds apart."""
+    traces = list[Trace]()
+    for day, people in enumerate(people_by_day):
+        for person in people:
+            whole = recording(person, len(traces), f"r{len(traces)}")
+            traces.append(replace(whole, time=whole.time + apart * day))
+    return traces
+
+
+@pytest.mark.parametrize(
+    ("people_by_day", "apart", "drawn_anew"),
+    [
+        (["abcdefghij", "", "klmnopqrst"], 86_400, 20),  # as names of bicycles that change
+        (["abcdeabcdefghijfghij", "", "", "klmnoklmnopqrstpqrst"], 86_400, 20),
+        (["abcdefghij", "abcdefghij", "klmnopqrst", "klmnopqrst"], 86_400 * 15, 20),  # by months
+        (["a", "ab", "abcd", "abcdefghijkl", "abcdefghijklmnopqrst"], 86_400, 0),  # more and more
+        (["abcdefghij", "", "klmnoabcde"], 86_400, 0),
+        (["abcde", "", "fghi"], 86_400, 0),  # too few to say
+        (["abcdefghij"], 86_400, 10),  # each has one recording: perhaps they are trips
+        (["abcdefghij", "a"], 3_600, 0),
+        (["abcdefghij", "a"], 86_400, 0),  # all but one are of one day: few could come again
+        (["abcdefghij", "klmnopqrst"], 3_600, 20),
+    ],
+)
+def test_names_that_are_drawn_anew(
+    people_by_day: Sequence[str], apart: int, drawn_anew: int
+) -> None:
+    traces = recordings_of(people_by_day, apart)
+    for batches in ([traces], [[trace] for trace in traces]):
+        assert entered(*batches)[1].drawn_anew == drawn_anew
+
+
+def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
+    """Whoever rides as the club may be Ann, on the same line."""
+    minutes = np.linspace(0.0, 1_140.0, 20)
+    traces = [
+        replace(
+            recording(owner, way, f"r{way}"),
+            lat=minutes / 1e5 + way,
+            lon=np.zeros(20),
+            time=minutes,
+        )
+        for way, owner in enumerate(["club", "club", "ann", "bob", None])
+    ]
+    for batches in ([traces], [[trace] for trace in traces]):
+        persons = entered(*batches)[1]
+        assert persons.at_two_places == 1
+        assert persons.nameless == Nameless(recordings=3, subjects=1)
+        assert persons.number.tolist() == [0, 1, 2, 0]
+        assert persons.nameless_person == 0
+
+
+def test_people_whose_only_recording_is_long_come_again() -> None:
+    """As tables of taxis have it, which name no recordings; in windows trips are not known."""
+    recordings = Recordings()
+    traces = recordings_of(["abcdefghij"])
+    long = [replace(trace, time=trace.time * 3 * 1_440) for trace in traces]
+    points = batch(long)
+    subject = recordings.enter(long, points).subject
+    recordings.places.add(points, points, subject)
+    assert recordings.persons(trips=np.repeat(subject, 2)).drawn_anew == 0
+    assert recordings.persons().drawn_anew == 0
+    assert recordings.persons(trips=subject).drawn_anew == 10

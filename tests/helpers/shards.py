@@ -14,7 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import part_name, write_partition, write_trajectories
 from trajanon.release.report_files import read_report
-from trajanon.shards import anonymize_folders, release_of_shards, scratch_and_resume
+from trajanon.shards import anonymize_folders, release_of_shards, scratch_and_resume, shard_search
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 4
@@ -101,7 +101,7 @@ def shards_of(rows: int) -> Iterator[None]:
     """Make shards of so many rows, but two at least, whatever the memory; and several buckets."""
     with (
         patch.object(anonymize_folders, "shards_for", lambda n, capacity: max(-(-n // rows), 2)),
-        patch.object(scratch_and_resume, "ROWS_PER_BUCKET", 50),
+        patch.object(shard_search, "ROWS_PER_BUCKET", 50),
         patch.object(scratch_and_resume, "NUMBERS_PER_BUCKET", 40),
         patch.object(release_of_shards, "LINES_IN_MEMORY", 12),
         patch.object(release_of_shards, "LINES_PER_BLOCK", 13),

@@ -29,8 +29,8 @@ def people(below: float) -> dict[str, Any]:
     return {"persons": {"people": 1_000_000, "people_below": int(below * 1_000_000)}}
 
 
-def in_series(before: int) -> dict[str, Any]:
-    return {"people": 1_000, "ledger": {"rows": [], "people_before": before}}
+def in_series(before: int | None, others: int = 0) -> dict[str, Any]:
+    return {"people": 1_000, "ledger": {"rows": [], "people_before": before, "on_a_line": others}}
 
 
 def moved(share: float) -> dict[str, Any]:
@@ -66,9 +66,10 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (
         {"lines_of_few_named": 2},
         "conditional",
-        "On 2 % of the lines, one of the 5 people has no name",
+        "On less than 5 % of the lines, one of the 5 people has no name",
     ),
     ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
+    ({"source": {"drawn_anew": 12}}, "conditional", "as if they were drawn anew: one person may"),
     ({"source": {"person_columns": ["user_id"]}}, "ready", ""),
     ({"source": {"person_columns": ["user_id", "imei"]}}, "conditional", "in 2 different columns"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
@@ -89,7 +90,10 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (people(PEOPLE), "ready", ""),
     (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
     ({"shards": 2, "persons": None}, "conditional", "The lines of a person are not checked"),
-    (in_series(10), "ready", ""),
+    (in_series(None), "ready", ""),
+    (in_series(10), "conditional", "Hardly anybody is on lines of earlier releases"),
+    (in_series(0, others=10), "conditional", "as if names changed from release to release"),
+    (in_series(0, others=11), "ready", ""),
     (in_series(20), "conditional", "2 % of the people are on lines of earlier releases"),
     (
         {"shards": 2, "counted": "records", "subjects_per_group": None},
@@ -97,11 +101,11 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
         "of one person",
     ),
     (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
-    (left("one_place", 2), "conditional", "For 2 % of the lines, all trips begin, or all end"),
+    (left("one_place", 2), "conditional", "For less than 5 % of the lines, all trips begin, or"),
     ({"distinct_ends": 1}, "conditional", "With --distinct-ends 1, all trips of a line may begin"),
     ({"distinct_ends": 1, "unit": "trajectory"}, "ready", ""),
     (left("wide", int(100 * WIDE)), "ready", ""),
-    (left("wide", 2), "conditional", "2 % of the lines stand for trips that are farther apart"),
+    (left("wide", 2), "conditional", "Less than 5 % of the lines stand for trips that"),
     (alone(int(20 * HOURS_ALONE)), "ready", ""),
     (alone(3), "conditional", "In 3 of the 20 hours with departures, only one line departs"),
     ({"k": 2}, "ready", ""),
@@ -197,7 +201,7 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
     ),
     ({"shards": 2, "persons": None}, "people_not_checked", {"k": 5, "units": "trips"}, None),
-    ({"lines_of_few_named": 5}, "nameless_are_others", {"k": 5, "share": 0.05}, None),
+    ({"lines_of_few_named": 5}, "nameless_are_others", {"k": 5, "share": Share(0.05, 100)}, None),
     (
         in_series(500),
         "people_in_series",
@@ -225,13 +229,13 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
     (
         left("one_place", 2),
         "ends_in_one_place",
-        {"share": 0.02, "units": "trips", "places": 2},
+        {"share": Share(0.02, 100), "units": "trips", "places": 2},
         ("trim_ends", "extract", {"trim_ends": 200}),
     ),
     (
         left("one_place", 2) | {"distinct_ends": 3},
         "ends_in_few_places",
-        {"share": 0.02, "units": "trips", "places": 3},
+        {"share": Share(0.02, 100), "units": "trips", "places": 3},
         ("trim_ends", "extract", {"trim_ends": 200}),
     ),
     (
@@ -245,7 +249,7 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
     (
         left("wide", 2),
         "unlike_members",
-        {"share": 0.02, "units": "trips"},
+        {"share": Share(0.02, 100), "units": "trips"},
         ("smaller_k", "anonymize", {"k": 4}),
     ),
     (

@@ -118,8 +118,8 @@ def test_mends_keep_the_promise_and_what_was_fine(
         patch.setattr(mending, "MOST_LEFT_OUT", share)
         how: Any = {"subjects": subjects, "ends": ends}
         records = standardise(points.reshape(n, -1))
-        after, told = mend_labels(points, records, before, k, **how)
-        again, _ = mend_labels(points, records, before, k, **how)
+        after, told = mend_labels(points, lambda: records, before, k, **how)
+        again, _ = mend_labels(points, lambda: records, before, k, **how)
     np.testing.assert_array_equal(after, again)
     kept = after >= 0
     assert naive.holds(renumbered(after[kept]), subjects[kept], k)
@@ -150,7 +150,7 @@ def test_the_cheapest_merger_is_taken(seed: int, sizes: list[int]) -> None:
     places = np.stack([np.arange(n), -np.arange(n)], axis=1)
     places[: sizes[0], 0] = 0
     records = standardise(points.reshape(n, -1))
-    after, told = mend_labels(points, records, labels, 2, ends=at(places))
+    after, told = mend_labels(points, lambda: records, labels, 2, ends=at(places))
     assert told.one_place == GroupsInOnePlace(groups=1, left=0)
     mergers = [np.where(labels == 0, group, labels) for group in range(1, len(sizes))]
     least = min(loss.sse(records, renumbered(merged)) for merged in mergers)
@@ -163,7 +163,7 @@ def test_groups_that_lack_one_place_each_are_merged() -> None:
     points[:, :, 0] += np.array([0.0, 0.1, 0.2, 0.3])
     places = np.array([[1, 1], [1, 2], [2, 3], [2, 3]])
     records = standardise(points.reshape(4, -1))
-    labels, told = mend_labels(points, records, np.array([0, 0, 1, 1]), 2, ends=at(places))
+    labels, told = mend_labels(points, lambda: records, np.array([0, 0, 1, 1]), 2, ends=at(places))
     assert told.one_place == GroupsInOnePlace(groups=2, left=0)
     assert len({*labels.tolist()}) == 1
 

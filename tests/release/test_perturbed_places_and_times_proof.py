@@ -40,7 +40,7 @@ PROVEN = (
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "1bc3ec093a982073"
+DIGEST = "325bceac4aecd1c5"
 
 
 def test_the_proof_is_of_these_functions() -> None:

@@ -18,7 +18,7 @@ from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import check_schema, write_trajectories
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.people_of_rows import PeopleOfRows
+from trajanon.shards.people_of_rows import PeopleOfRows, people_of_part
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -38,7 +38,7 @@ def all_of(table: PartsTable) -> Floats:
 
 def whose(table: PartsTable) -> PeopleOfRows:
     with table.file.part(0) as part:
-        return table.people(part)
+        return people_of_part(part, exact=False)
 
 
 GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": {}}}

@@ -23,6 +23,7 @@ from shards import labels_of, out_of, released, shards_of, walks, write_folder, 
 from trajanon import anonymization
 from trajanon.common.atomic_output import lock
 from trajanon.common.errors import FileProblem
+from trajanon.common.progress import Progress
 from trajanon.shards import scratch_and_resume, shard_search, sharded_run
 from trajanon.shards.anonymize_folders import anonymize_parts
 from trajanon.shards.parts_table import PartsTable
@@ -154,15 +155,20 @@ def test_groups_that_come_late_from_a_stopped_run_are_not_taken_for_anothers(
 ) -> None:
     source = write_parts(tmp_path / "trips", Trajectories(walks(240)), in_order=True)
     how: dict[str, Any] = {"effort": "fast"}
-    stopped: list[Any] = []
+    late: list[tuple[Path, bytes]] = []
 
-    def stop(*task: Any) -> None:
-        stopped.extend(task)
+    def stop(table: PartsTable, progress: Progress, shard: int) -> None:
+        shard_search.search_shard(table, progress, shard)
+        path = table.scratch.groups(shard)
+        late.append((path, path.read_bytes()))
+        path.unlink()
         raise KeyboardInterrupt
 
     def come_late(task: str, done: float, total: float | None, note: str = "") -> None:
         if task == "Grouping shards" and done == 0:
-            shard_search.search_shard(*stopped)
+            for path, groups in late:
+                path.parent.mkdir()
+                path.write_bytes(groups)
 
     with shards_of(60):
         with patch.object(sharded_run, "search_shard", stop), pytest.raises(KeyboardInterrupt):

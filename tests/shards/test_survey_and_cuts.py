@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints, renumbered
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.shards.survey_and_cuts import Moments, PlacedRows, keys_of_cuts, spread_of
+from trajanon.shards.places_of_rows import PlacedRows
+from trajanon.shards.survey_and_cuts import Moments, keys_of_cuts, spread_of
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 200), shards=st.integers(2, 9))
@@ -28,7 +29,7 @@ def test_each_shard_has_k_subjects_also_of_rows_that_are_not_sampled(
 
 
 def rows_at(key: Ints, person: Ints) -> PlacedRows:
-    return PlacedRows(np.zeros((len(key), 2), dtype=np.float32), key, person.astype(np.uint64))
+    return PlacedRows(key, person.astype(np.uint64))
 
 
 def test_shards_are_as_large_as_each_other() -> None:

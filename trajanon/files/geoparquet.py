@@ -19,6 +19,7 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.json_toml_and_regular_files import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
+from trajanon.files.lines_as_wkb import wkb_of_points
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.trajectories.trajectories import TrajectoryRows
@@ -53,10 +54,11 @@ def column_of_lines(lines: Iterable[Geometries]) -> pa.ChunkedArray:
 
 def column_of_points(points: Floats) -> pa.ChunkedArray:
     """Write lines of as many points (lat, lon), (n, m, 2), as a column."""
-    return column_of_lines(
-        shapely.linestrings(points[begin : begin + _ROWS_PER_BATCH, :, ::-1])
+    chunks = [
+        wkb_of_points(points[begin : begin + _ROWS_PER_BATCH])
         for begin in range(0, len(points), _ROWS_PER_BATCH)
-    )
+    ]
+    return pa.chunked_array(chunks, type=pa.binary())
 
 
 def write_tables(

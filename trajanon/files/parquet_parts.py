@@ -157,7 +157,12 @@ def refusing_changes(folder: Folder, before: Mapping[str, str]) -> Iterator[None
 def part_opened(folder: Folder, name: str) -> Iterator[pq.ParquetFile]:
     """Open a part, which Arrow reads without threads of its own: see `arrow.opened_parquet`."""
     where = f"{folder}/{name}"
-    with folder.naming_errors(name), arrow.reading(where), folder.open(name) as stream:
+    local = folder.local
+    with (
+        folder.naming_errors(name),
+        folder.open(name) if local is None else arrow.opened_parquet(local / name) as stream,
+        arrow.reading(where),
+    ):
         yield arrow.parquet_file(stream, where)
 
 

@@ -22,6 +22,7 @@ from trajanon.common.json_toml_and_regular_files import parsed
 from trajanon.common.number_text import number_of
 from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
+from trajanon.files.lines_as_wkb import points_of_wkb
 from trajanon.files.parquet_parts import NAMES_OF_PARQUET, ParquetParts, parquet_of
 from trajanon.trajectories.clock_and_time_zones import Clock
 from trajanon.trajectories.provenance import Provenance, with_identities
@@ -432,6 +433,12 @@ def points_of_lines(where: object, batches: Iterable[pa.Array], n: int) -> Float
     sizes = set[int]()
     are_flat_lines = True
     for batch in batches:
+        plain_points = points_of_wkb(batch)
+        if plain_points is not None:
+            sizes.add(plain_points.shape[1])
+            points.append(plain_points.reshape(-1, 2))
+            continue
+
         with geoparquet.expecting_geometries(where):
             lines = arrow.geometries_of(batch)
 

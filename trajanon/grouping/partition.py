@@ -129,7 +129,11 @@ def measured(
 
     The stage has the name of a step that began when `perf_counter` showed ``since``.
     """
-    unmeasured = Partition(labels, X[:0], sse=0.0, sst=0.0, path_length=None, stages=())
-    partition = regrouped(unmeasured, X, labels, weights)
+    partition = regrouped(unmeasured(X, labels), X, labels, weights)
     stage = Stage(step, partition.information_loss, perf_counter() - since)
     return replace(partition, stages=(stage,))
+
+
+def unmeasured(X: Floats, labels: Ints) -> Partition:
+    """Return groups of records X, (n, p), without their loss and their means."""
+    return Partition(labels, X[:0], sse=0.0, sst=0.0, path_length=None, stages=())

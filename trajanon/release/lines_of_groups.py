@@ -188,7 +188,12 @@ class TrajectoryGroups:
         """Measure metres between points and their lines, until trajectories rest, (points,)."""
         points = self.trajectories.points
         metres = distances_to_lines(points, self.released_lines, self.partition.labels, measure)
-        return np.asarray(metres[until_rest(points)])
+        return np.asarray(metres[self._until_rest])
+
+    @cached_property
+    def _until_rest(self) -> Bools:
+        """Mark the points that come before the stay at the end or begin it, (n, m)."""
+        return until_rest(self.trajectories.points)
 
 
 def _refuse_antimeridian(longitude: Floats, labels: Ints) -> None:

@@ -1,5 +1,6 @@
 """Mends: groups that are too wide, or begin or end in one place, are changed before a release."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -38,7 +39,7 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
 
     labels, mended = mend_labels(
         trajectories.points,
-        standardise(*search_columns(trajectories, plan.timing)),
+        lambda: standardise(*search_columns(trajectories, plan.timing)),
         before.labels,
         k,
         subjects=trajectories.subject,
@@ -73,7 +74,7 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
 
 def mend_labels(
     points: Floats,
-    records: Floats,
+    search_records: Callable[[], Floats],
     labels: Ints,
     k: int,
     *,
@@ -82,13 +83,13 @@ def mend_labels(
 ) -> tuple[Ints, Mended]:
     """Leave out what is far from its group, and merge groups that begin or end in one place.
 
-    ``points`` are (n, m, 2), in degrees, and ``records`` the columns that the search compares, each
-    with a spread of 1 in these trajectories, (n, p). Return the group of each trajectory, -1 if
-    left out, and how many groups were mended. ``ends`` is where trajectories begin and end, and at
-    how many places those of a group must; None asks for nothing.
+    ``points`` are (n, m, 2), in degrees. ``search_records`` computes, if they are needed, the
+    columns that the search compares, each with a spread of 1 in these trajectories, (n, p). Return
+    the group of each trajectory, -1 if left out, and how many groups were mended. ``ends`` is where
+    trajectories begin and end, and at how many places those of a group must; None asks for nothing.
     """
     people = np.arange(len(labels)) if subjects is None else subjects
-    groups = _WideGroups(points, records, labels, k, people)
+    groups = _WideGroups(points, search_records, labels, k, people)
     wide_at_first, left_out = groups.narrow_all()
     labels = groups.labels
     rows = np.flatnonzero(labels >= 0)
@@ -97,7 +98,7 @@ def mend_labels(
     if ends is not None:
         ends = ends.take(rows)
         group_numbers, group = np.unique(labels[rows], return_inverse=True)
-        merged = merge_groups_lacking_places(records[rows], group, ends)
+        merged = merge_groups_lacking_places(groups.records[rows], group, ends)
         labels[rows] = group_numbers[merged]
         in_one_place = GroupsInOnePlace(
             groups=len(ends.groups_lacking_places(group)),
@@ -116,16 +117,28 @@ class _WideGroups:
     A group is too wide if its members lie farther apart than the longest of them is long.
     """
 
-    def __init__(self, points: Floats, records: Floats, labels: Ints, k: int, people: Ints) -> None:
+    def __init__(
+        self,
+        points: Floats,
+        search_records: Callable[[], Floats],
+        labels: Ints,
+        k: int,
+        people: Ints,
+    ) -> None:
         """Begin with groups 0..g-1 as they are."""
         self.labels = labels.copy()  # as they become, (n,): -1 if left out
         self._labels_before = labels
-        self._records = records  # the columns that the search compares, standardised, (n, p)
+        self._search_records = search_records
         self._k = k
         self._people = people  # number of the person behind each trajectory, (n,)
         self._middles = in_space(points.mean(axis=1))  # metres from the middle of the Earth, (n, 3)
         self._lengths = lengths(points)  # metres, (n,)
         self._wide: set[int] = set()  # groups that are still too wide
+
+    @cached_property
+    def records(self) -> Floats:
+        """Return the columns that the search compares, standardised, (n, p)."""
+        return self._search_records()
 
     @cached_property
     def _members(self) -> dict[int, Ints]:
@@ -135,7 +148,7 @@ class _WideGroups:
     @cached_property
     def _tree(self) -> tuple[cKDTree, Floats]:
         """Return a tree of the groups' means, as they were at first, and its axes, (p, a)."""
-        means = group_means(self._records, self._labels_before)
+        means = group_means(self.records, self._labels_before)
         axes = principal_axes(means)[:, :_AXES]
         return cKDTree(turn(means, axes)), axes
 
@@ -147,7 +160,7 @@ class _WideGroups:
         """
         tree, axes = self._tree
         count = min(_NEAR_GROUPS + 1, tree.n)
-        away, near = tree.query(turn(self._records[rows], axes), k=range(1, count + 1))
+        away, near = tree.query(turn(self.records[rows], axes), k=range(1, count + 1))
 
         # The others stay in the order of their distance.
         own_group_last = np.argsort(near == own_group, axis=1, kind="stable")

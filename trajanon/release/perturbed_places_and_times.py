@@ -241,9 +241,8 @@ def normal_numbers(seeds: Ints, count: int) -> Floats:
     # A digest has 64 bytes, which are 8 numbers; the salt numbers the digests of a seed.
     digests = -(-count // 8)
     salts = [number.to_bytes(2, "little") for number in range(digests)]
-    drawn = b"".join(
-        blake2b(key=seed.tobytes(), salt=salt).digest() for seed in seeds for salt in salts
-    )
+    keys = [seed.tobytes() for seed in seeds]
+    drawn = b"".join(blake2b(key=key, salt=salt).digest() for key in keys for salt in salts)
     bits = np.frombuffer(drawn, dtype="<u8").reshape(len(seeds), 8 * digests)[:, :count]
     return np.asarray(ndtri(((bits >> np.uint64(12)) + 0.5) / 2.0**52))
 
@@ -261,15 +260,15 @@ def group_seeds(
     The same members with other weights, or moved on another scale, get other numbers: from two
     means with the same displacement, or two multiples of it, anyone could compute it.
     """
-    digests = b"".join(
-        blake2b(
-            (member + 0.0).tobytes() + weight.tobytes(),
-            digest_size=_DIGEST,
-            key=key,
-            person=purpose,
-        ).digest()
-        for member, weight in zip(members, weights, strict=True)
-    )
+    digests = b""
+    for begin in range(0, len(members), _TRAJECTORIES_PER_SUM):
+        batch = slice(begin, begin + _TRAJECTORIES_PER_SUM)
+        numbers = members[batch].reshape(len(members[batch]), -1)
+        weighted = np.column_stack([numbers + 0.0, weights[batch]])  # there is one zero
+        digests += b"".join(
+            blake2b(member, digest_size=_DIGEST, key=key, person=purpose).digest()
+            for member in weighted
+        )
 
     # The sum of all members' digests, modulo 2**64, is the same in any order.
     sums = np.zeros((len(scale), _LANES), dtype="<u8")

@@ -235,7 +235,7 @@ class InLedger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     new: Whole | None = None  # trajectories that may be released
     already_released: Whole | None = None
     on_a_line: Whole | None = None  # of people who may be on no further line
-    people_before: Whole | None = None  # in this release who are on lines of earlier ones, too
+    people_before: Whole | None = None  # who are on lines of earlier ones, too; None of the first
     rows: list[Whole]  # numbers of those that are not new
     link: Link | None = None
 

@@ -230,13 +230,20 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
         yield Finding("people_not_checked", numbers)
 
     # What lines of several releases leave together is not counted.
-    before = None if report.ledger is None else report.ledger.people_before
-    if report.knows_people and before and report.people and before > PEOPLE * report.people:
-        share = Share(before / report.people, report.people)
+    ledger = report.ledger
+    if ledger is None or ledger.people_before is None:
+        return
+    if not report.knows_people or not report.people:
+        return
+    few = PEOPLE * report.people
+    if ledger.people_before > few:
+        share = Share(ledger.people_before / report.people, report.people)
         each_once = _remedy(report, "one_line_each", one_line_each=True)
         yield Finding(
             "people_in_series", {**numbers, "share": share, "unit": report.unit}, each_once
         )
+    elif (ledger.on_a_line or 0) <= few:  # trips of names known again, which are left out
+        yield Finding("people_new_in_series", numbers)
 
 
 def _drives_followed(report: Report) -> Iterator[Finding]:
@@ -279,7 +286,8 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     share = report.mended_groups.one_place.left / max(report.groups, 1)
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
-        numbers: Numbers = {"share": share, "units": UNITS[report.unit], "places": places}
+        of_lines = Share(share, report.groups)
+        numbers: Numbers = {"share": of_lines, "units": UNITS[report.unit], "places": places}
         trimmed = _remedy(report, "trim_ends", trim_ends=200)  # metres of each end
         yield Finding(
             "ends_in_one_place" if places <= 2 else "ends_in_few_places", numbers, trimmed
@@ -298,13 +306,15 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
     share = (report.lines_of_few_named or 0) / max(report.lines, 1)
     if share > FEW_NAMED:
-        yield Finding("nameless_are_others", {"share": share, "k": report.k})
+        yield Finding("nameless_are_others", {"share": Share(share, report.lines), "k": report.k})
     # In shards of a file of an earlier version nobody knows who stands for these recordings.
     not_checked = report.lines_of_few_named is None and report.persons is None
     if not_checked and nameless.subjects == 1:
         yield Finding("nameless_not_checked", {"k": report.k})
     if report.source.perhaps_trips:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
+    elif report.source.drawn_anew:
+        yield Finding("names_drawn_anew", {})
     if len(report.source.person_columns) > 1:
         yield Finding("people_named_otherwise", {"columns": len(report.source.person_columns)})
 
@@ -332,7 +342,7 @@ def _lines_of_little_use(report: Report) -> Iterator[Finding]:
 
     share_wide = report.mended_groups.wide.left / max(report.groups, 1)
     if share_wide > WIDE:
-        numbers = {"share": share_wide, "units": units}
+        numbers = {"share": Share(share_wide, report.groups), "units": units}
         yield Finding("unlike_members", numbers, _smaller_k(report))
 
 

@@ -19,10 +19,10 @@ _OF_EXTRACTION = {"name_persons", "one_window_each", "trim_ends", "nameless_diff
 
 
 class Share(NamedTuple):
-    """A share of people or drives, which is rounded so that nothing follows of a single one."""
+    """A share of people, drives or lines, rounded so that nothing follows of a single one."""
 
     value: float  # of 1
-    cases: int  # people or drives, of which it is the share
+    cases: int  # of which it is the share
 
 
 Number = int | str | float | Share

@@ -199,7 +199,7 @@ def release_of_source(
     lines = lines.reporting(suppressed=suppressed, ledger=in_ledger)
 
     released = lines.report.released(len(trajectories))
-    if person is not None:
+    if person is not None and open_ledger.entries:
         before = open_ledger.people_before(digests[released], person[released])
         lines = lines.reporting(ledger=structs.replace(in_ledger, people_before=before))
     # Column 0 is the person, and the others are hops. A person may have several names in one file:

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Column, Hashes, Ints
+from trajanon.files.geoparquet import written_column
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.subjects import column_of
 
-NO_NAME = 0
+NO_NAME = np.uint64(0)
 """The person of rows without a name."""
 
 
@@ -20,6 +22,19 @@ class PeopleOfRows(NamedTuple):
     name: Hashes  # of the name as it is spelled, (n,)
 
 
+def people_of_part(part: ParquetParts, *, exact: bool) -> PeopleOfRows:
+    """Read the person of each row of a part; without a column of names, it is its recording."""
+    subject = written_column(part, "subject")
+    if subject is None:
+        return recordings_of_part(part)
+    return people_of_names(subject, exact=exact)
+
+
+def recordings_of_part(part: ParquetParts) -> PeopleOfRows:
+    """Read the recording of each row of a part; without traces, it is its own."""
+    return people_of_recordings(written_column(part, "trace"), part.row_numbers)
+
+
 def people_of_names(values: Column, *, exact: bool) -> PeopleOfRows:
     """Hash the names of persons, as `subjects.numbered` tells them apart."""
     column = column_of(values)
@@ -27,15 +42,19 @@ def people_of_names(values: Column, *, exact: bool) -> PeopleOfRows:
     if not are_numbers:
         column = column.astype(object)
 
-    # Each different value is read once. Numbers have one spelling.
+    # Each different value is read once. A row without one has the number -1, which is the last
+    # place: that of what is appended.
     number_of_row, different = pd.factorize(column)
     names = [text_of_subject(value) for value in np.asarray(different).tolist()]
-    keys = names if are_numbers else [key_of(name, exact=exact) for name in names]
+    name = np.append(_hashed(names), NO_NAME)
+    if are_numbers:  # which have one spelling
+        return PeopleOfRows(name[number_of_row], name[number_of_row])
 
-    # A row without a value has the number -1, which is the last place: that of what is appended.
+    keys = [key_of(name, exact=exact) for name in names]
+    person = np.append(_hashed(keys), NO_NAME)
     has_name = np.array([*map(bool, keys), False], dtype=np.bool_)
-    person = np.where(has_name, _hashed([*keys, ""]), np.uint64(NO_NAME))
-    name = np.where(has_name, _hashed([*names, ""]), np.uint64(NO_NAME))
+    person[~has_name] = NO_NAME
+    name[~has_name] = NO_NAME
     return PeopleOfRows(person[number_of_row], name[number_of_row])
 
 

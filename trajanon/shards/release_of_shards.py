@@ -58,8 +58,7 @@ def _lines_of(path: Path) -> Iterator[LineOfShard]:
         lines = read_table(path, [group])
         numbers = lists_of(lines["numbers"], "numbers")[0].reshape(len(lines), -1)
         others = [lines[name].to_pylist() for name in ("rows", "people", "on_roads")]
-        for line_numbers, *of_line in zip(numbers, *others, strict=True):
-            yield LineOfShard(line_numbers.tolist(), *of_line)
+        yield from map(LineOfShard, numbers.tolist(), *others)
 
 
 @dataclass
@@ -98,16 +97,17 @@ class LineMerger:
 
     def _copies_of(self, equal_lines: Iterable[LineOfShard]) -> int:
         """Count the rows of a line: a person who is on it in several shards has one."""
-        people = set[int]()
-        for line in equal_lines:
+        first, *others = equal_lines
+        people = {*first.people}
+        for line in others:
             for row, person in zip(line.rows, line.people, strict=True):
                 if person in people:
                     self.rows_already_on_line.append(row)
-                people.add(person)
+            people.update(line.people)
 
         self.lines += 1
         self.rows += len(people)
-        self.on_roads += line.on_roads
+        self.on_roads += first.on_roads
         return len(people)
 
 

@@ -2,13 +2,11 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
 
 from trajanon.anonymization import grouped
 from trajanon.common.arrays import Floats, Ints, renumbered
@@ -18,33 +16,32 @@ from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.rounding_order_and_keys_of_lines import in_order, line_keys, numbers_of
-from trajanon.files.trajectory_files import check_schema, points_of_lines
+from trajanon.files.trajectory_files import check_schema
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.grouping.partition import measured
+from trajanon.grouping.partition import unmeasured
 from trajanon.release.assembled_release import errors_of, lines_of_few_named
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.perturbed_places_and_times import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.places_of_rows import places_of_part
 from trajanon.shards.release_of_shards import lines_per_group
-from trajanon.shards.scratch_and_resume import (
-    buckets_of_numbers,
-    buckets_of_rows,
-    read_table,
-    write_table,
-)
-from trajanon.shards.survey_and_cuts import Moments, keys_of_rows
+from trajanon.shards.scratch_and_resume import buckets_of_numbers, read_table, write_table
+from trajanon.shards.survey_and_cuts import Moments
 from trajanon.trajectories.distances import Histogram
 from trajanon.trajectories.trajectories import Trajectories
 
 _ROW_COLUMN = "trajanon_row"  # beside the columns of the parts: the number of each row
 _PERSON_COLUMN = "trajanon_person"  # and the hash of its person
 
+ROWS_PER_BUCKET = 100_000
+"""Rows of members in a bucket, which the driver reads at one time."""
+
 ROWS_MEASURED = 100_000
 """Rows whose loss is measured at one time."""
 
-_GROUPS_FOUND_KEY = b"groups_found"  # in the metadata of a shard's groups
+_MENDED = b"mended"  # in the metadata of a shard's groups
 
 
 class ShardRows(NamedTuple):
@@ -55,14 +52,12 @@ class ShardRows(NamedTuple):
     trajectories: Trajectories
 
 
-class GroupsFound(Struct):
+class GroupsFound(NamedTuple):
     """What the driver needs of a shard's groups."""
 
     groups: int
-    mended: Mended | None
-    histograms: dict[
-        str, Histogram
-    ]  # widths of places, and perhaps of departures and elapsed times
+    mended: Mended
+    histograms: dict[str, Histogram]  # widths of places, and perhaps of departures, elapsed times
 
 
 class ShardFigures(NamedTuple):
@@ -80,15 +75,12 @@ class ShardFigures(NamedTuple):
 
 def write_part(table: PartsTable, number: int) -> Ints:
     """Write the rows of a part by shard; count those of each."""
+    key, person = places_of_part(table, table.file.parts[number])
+    shard = np.searchsorted(table.cuts, key, side="right")
     with table.file.part(number) as part:
         columns = part.read(table.columns_to_copy)
-        geometries = columns[table.columns_to_copy[0]]
-        points = points_of_lines(part.where, geometries.chunks, part.n)
-        person = table.people(part).person
-        key = keys_of_rows(table, part, points, table.runs(part))
-    shard = np.searchsorted(table.cuts, key, side="right")
+        columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
 
-    columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
     columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     table.scratch.put("shard", shard, number, columns)
@@ -101,7 +93,8 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         first, end = table.borders[shard : shard + 2]
         file = table.file.between(first, end)
         number = file.row_numbers
-        person = table.people(file).person.view(np.int64)
+        persons = [places_of_part(table, part).person for part in file.parts]
+        person = np.concatenate(persons)[file.rows_to_skip :][: file.n].view(np.int64)
     else:
         # The rows of this shard are a folder of parts themselves.
         with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
@@ -116,37 +109,46 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
 
 def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFound:
     """Group a shard as a table of its own, unless an earlier run did."""
-    path = table.scratch.groups(shard)
-    if path.is_file():
-        with suppress(FileProblem):  # after a power cut it may not be whole
-            found_json = read_table(path).schema.metadata[_GROUPS_FOUND_KEY]
-            # Arrays are lists in JSON.
-            return msgspec.json.decode(
-                found_json, type=GroupsFound, dec_hook=lambda _, numbers: np.array(numbers)
-            )
-
     rows = read_shard(table, shard)
-    groups = grouped(rows.trajectories, table.k, table.plan, progress)
-    if groups.partition.stopped:
-        # A search that Ctrl-C cut short is not kept: it would be taken for a finished one.
-        raise KeyboardInterrupt
+    path = table.scratch.groups(shard)
+    searched = None
+    with suppress(FileProblem):  # if it is not there, or, after a power cut, not whole
+        searched = read_table(path)
 
-    label_of_row = groups.labels_of_all
-    columns = {"row": rows.number, "group": label_of_row}
-    start = groups.starts_of_all
-    if start is not None:
-        columns["start"] = start
+    if searched is None:
+        groups = grouped(rows.trajectories, table.k, table.plan, progress)
+        if groups.partition.stopped:
+            # A search that Ctrl-C cut short is not kept: it would be taken for a finished one.
+            raise KeyboardInterrupt
+        columns = {"row": rows.number, "group": groups.labels_of_all}
+        if groups.starts_of_all is not None:
+            columns["start"] = groups.starts_of_all
+        mended = msgspec.json.encode(groups.mended)
+        searched = pa.table(columns).replace_schema_metadata({_MENDED: mended})
+        write_table(path, searched)
 
+    groups = _groups_of(table, rows, searched)
     widths = {
         name: Histogram.of(width)
         for name, width in groups.group_widths._asdict().items()
         if width is not None
     }
-    found = GroupsFound(int(label_of_row.max()) + 1, groups.mended, widths)
-    found_json = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
-    groups_table = pa.table(columns).replace_schema_metadata({_GROUPS_FOUND_KEY: found_json})
-    write_table(path, groups_table)
-    return found
+    return GroupsFound(len(groups.means), groups.mended or Mended(), widths)
+
+
+def _groups_of(
+    table: PartsTable, rows: ShardRows, searched: pa.Table, widths: PublicWidths | None = None
+) -> TrajectoryGroups:
+    """Return the groups that a search found."""
+    label_of_row = searched["group"].to_numpy()
+    left_out = label_of_row < 0
+    released = rows.trajectories.take(~left_out) if left_out.any() else rows.trajectories
+    if "start" in searched.column_names:
+        released = released.slid(searched["start"].to_numpy()[~left_out])
+
+    partition = unmeasured(released.records, label_of_row[~left_out])
+    mended = msgspec.json.decode(searched.schema.metadata[_MENDED], type=Mended)
+    return TrajectoryGroups(released, partition, table.plan, left_out, mended, widths)
 
 
 def write_lines(
@@ -156,19 +158,9 @@ def write_lines(
 
     Its first group has this number among the groups of all shards.
     """
-    since = perf_counter()
     shard, first_group = shard_and_first_group
     rows = read_shard(table, shard)
-    trajectories = rows.trajectories
-    searched = read_table(table.scratch.groups(shard))
-    label_of_row = searched["group"].to_numpy()
-    left_out = label_of_row < 0
-    released = trajectories.take(~left_out) if left_out.any() else trajectories
-    if "start" in searched.column_names:
-        released = released.slid(searched["start"].to_numpy()[~left_out])
-
-    partition = measured(released.records, label_of_row[~left_out], "shard", since)
-    groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
+    groups = _groups_of(table, rows, read_table(table.scratch.groups(shard)), widths)
     _write_lines(table, shard, first_group, rows, groups)
 
     records = groups.trajectories.records
@@ -179,15 +171,16 @@ def write_lines(
         batch = slice(start, start + ROWS_MEASURED)
         squares += ((records[batch] - line_records[labels[batch]]) ** 2).sum(axis=0)
 
-    people = np.arange(len(labels)) if released.subject is None else released.subject
+    subject = groups.trajectories.subject
+    people = np.arange(len(labels)) if subject is None else subject
     nameless = np.isin(
-        rows.person.view(np.uint64)[~left_out], np.array(table.nameless_people, np.uint64)
+        rows.person.view(np.uint64)[~groups.left_out], np.array(table.nameless_people, np.uint64)
     )
     return ShardFigures(
         least_people=int(subjects_per_group(labels, people).min()),
         groups_of_few_named=lines_of_few_named(nameless, people, labels, table.k),
         points=groups.released_lines.shape[1],
-        slid=groups.slid_windows(trajectories),
+        slid=groups.slid_windows(rows.trajectories),
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
         moments=Moments.of(records),
         squares=squares,
@@ -239,7 +232,7 @@ def _write_lines(
     start = groups.starts_of_all
     if start is not None:
         member_columns["start"] = start
-    bucket = buckets_of_rows(rows.number)
+    bucket = rows.number // ROWS_PER_BUCKET  # buckets follow in the order of rows
     table.scratch.put("members", bucket, shard, pa.table(member_columns))
 
     if table.knows_people:

@@ -114,7 +114,7 @@ def release_in_shards(
     figures = Figures(
         loss=loss,
         errors=errors,
-        mended=sum((shard.mended or Mended() for shard in found), Mended()),
+        mended=sum((shard.mended for shard in found), Mended()),
         widths=widths,
         stages=(reading, searching),
     )
@@ -194,7 +194,7 @@ def _merged(
 
     people = None
     if knows_people:
-        (people,) = table.scratch.count_different("people", "person")
+        people = table.scratch.count_different("people", "person")
     n = sum(shard.moments.n for shard in written)
     slid = sum(shard.slid for shard in written)
     people_rows = merger.rows if knows_people else None

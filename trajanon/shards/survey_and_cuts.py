@@ -1,25 +1,31 @@
 """The first reading of all parts: how coordinates are spread, where rows lie, whose they are."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.hilbert_order import keys_on_curve
-from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import warn_of_merged
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import PartsTable, replaced
-from trajanon.shards.people_of_rows import NO_NAME, hashes_of_nameless
-from trajanon.shards.scratch_and_resume import buckets_of_numbers
+from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.people_of_rows import NO_NAME, hashes_of_nameless, people_of_part
+from trajanon.shards.places_of_rows import (
+    PlacedRows,
+    places_of_part,
+    put_owners,
+    put_places,
+    put_traces,
+    share_keys_of_runs,
+    share_persons_of_traces,
+)
 from trajanon.trajectories.provenance import with_identities
 from trajanon.trajectories.release_timing import EndsSeen, timing_for
 from trajanon.trajectories.subjects import Identities, Merged, Nameless
@@ -62,71 +68,46 @@ def spread_of(parts: Sequence[Moments]) -> Floats:
     return np.where(spread < _CONSTANT_DEGREES, 0.0, spread)
 
 
-class PlacedRows(NamedTuple):
-    """Where rows begin, and where they are on the curve: those of a run where its first row is."""
-
-    start: NDArray[np.float32]  # latitude and longitude in degrees, (n, 2)
-    key: Ints  # place on the Hilbert curve, (n,); equal only for rows of one run
-    person: Hashes  # of the person, (n,)
-
-
 class PartSurvey(NamedTuple):
     """What one part adds to the survey."""
 
     moments: Moments
-    sample: PlacedRows
-    sample_run: Ints | None  # the run of each row of the sample
-    ends: EndsSeen | None  # departures are those of the sample
-    nameless: int  # rows without a name
+    starts: NDArray[np.float32]  # where sampled rows begin, in degrees, (s, 2)
+    ends: EndsSeen | None  # departures are those of sampled rows
+    lacks_names: bool  # of some rows
 
 
-def keys_of_rows(table: PartsTable, part: ParquetParts, points: Floats, run: Ints | None) -> Ints:
-    """Return the place of each row of a part on the curve, (n,); that of its run's first row."""
-    # In parts that are in order, the number of a row is its place. In others it is that of its
-    # middle point on the curve.
-    key = part.row_numbers
-    if not table.file.in_order:
-        key = keys_on_curve(points[:, points.shape[1] // 2], part.row_numbers)
-    if run is None:
-        return key
-
-    _, first, place_of_run = np.unique(run, return_index=True, return_inverse=True)
-    return table.shared("keys", part, run, key[first][place_of_run])
+def sampled_rows(first_row: int, step: int) -> slice:
+    """Return which rows of a part are sampled: each whose number is a multiple of ``step``."""
+    return slice(-first_row % step, None, step)
 
 
 def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
-    """Survey a part: every row whose number in the table is a multiple of ``step`` is sampled.
-
-    Names of people and runs go to scratch, where those of all parts can be compared.
-    """
+    """Survey a part. Scratch gets the places of its rows, and what is compared over all parts."""
     with table.file.part(number) as part:
         trajectories = table.read(part)
-        people = table.people(part)
+        people = people_of_part(part, exact=table.subjects_exact)
         run = table.runs(part)
-        key = keys_of_rows(table, part, trajectories.points, run)
+        sampled = sampled_rows(part.first_row, step)
 
-    if table.knows_people:
-        # Name and person are mostly equal: stored as a difference they are mostly 0, which packs.
-        spelling = people.name ^ people.person
-        pairs = np.column_stack([people.person, spelling])[people.person != 0]
-        person, spelling = np.unique(pairs, axis=0).T
-        names = pa.table({"person": person, "spelling": spelling})
-        bucket = buckets_of_numbers(person, table.file.n)
-        table.scratch.put("names", bucket, number, names)
+        # In parts that are in order, the number of a row is its place. In others it is that of its
+        # middle point on the curve.
+        key = part.row_numbers
+        if not table.file.in_order:
+            middle = trajectories.points[:, trajectories.points.shape[1] // 2]
+            key = keys_on_curve(middle, part.row_numbers)
 
+    rows = pd.DataFrame({"key": key, "person": people.person})
     if run is not None:
-        part_rows = pd.DataFrame({"owner": run, "value": key, "row": part.row_numbers})
-        runs = part_rows.groupby("owner", as_index=False).agg(
-            value=("value", "first"),
-            first=("row", "min"),
-            last=("row", "max"),
-            rows=("row", "size"),
-        )
-        runs["part"] = part.first_row
-        bucket = buckets_of_numbers(runs["owner"].to_numpy(), table.file.n)
-        table.scratch.put("runs", bucket, number, pa.Table.from_pandas(runs))
+        rows["run"] = run
+        rows["key"] = rows.groupby("run")["key"].transform("first")
+        put_owners(table, part, "runs", run, rows["key"])
+    put_places(table, part, rows)
 
-    sampled = part.row_numbers % step == 0
+    has_name = people.person != NO_NAME
+    if table.knows_people:
+        put_owners(table, part, "names", people.person[has_name], people.name[has_name])
+
     ends = None
     if trajectories.times is not None:
         ends = EndsSeen.of(trajectories.times[:, [0, -1]])
@@ -135,14 +116,9 @@ def read_part(table: PartsTable, step: int, number: int) -> PartSurvey:
 
     return PartSurvey(
         moments=Moments.of(trajectories.records),
-        sample=PlacedRows(
-            start=trajectories.points[sampled, 0].astype(np.float32),
-            key=key[sampled],
-            person=people.person[sampled],
-        ),
-        sample_run=None if run is None else run[sampled],
+        starts=trajectories.points[sampled, 0].astype(np.float32),
         ends=ends,
-        nameless=int((people.person == 0).sum()),
+        lacks_names=not has_name.all(),
     )
 
 
@@ -156,128 +132,67 @@ def surveyed(table: PartsTable, shards: int, do_each: DoEach) -> PartsTable:
     if len({len(part.moments.mean) for part in surveys}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
 
-    columns = zip(*(part.sample for part in surveys), strict=True)
-    sample = PlacedRows(*map(np.concatenate, columns))
     people = None
     if table.knows_people:
-        table, sample, people = _with_people(table, surveys, sample, step, do_each)
+        lacks_names = any(part.lacks_names for part in surveys)
+        table, people = _with_people(table, do_each, lacks_names=lacks_names)
     origin = table.origin
     check_enough(n, table.k, people, origin.unit, origin.source.unnamed)
+    if "track" in table.file.schema_arrow.names:
+        share_keys_of_runs(table)
 
-    runs = [part.sample_run for part in surveys if part.sample_run is not None]
-    if runs:
-        sample, runs_are_ranges = _with_runs_together(table, sample, np.concatenate(runs))
-        table = replace(table, runs_are_ranges=runs_are_ranges)
+    samples = [*do_each("Choosing shards", partial(read_sample, table, step), parts)]
+    key, person, ends = map(np.concatenate, zip(*samples, strict=True))
+    return replace(
+        table,
+        plan=_plan_of_survey(table, surveys),
+        cuts=keys_of_cuts(PlacedRows(key, person), table.k, shards),
+        keys_rise=bool((np.diff(ends) >= 0).all()),
+    )
 
-    plan = _plan_of_survey(table, surveys, sample)
-    return replace(table, plan=plan, cuts=keys_of_cuts(sample, table.k, shards))
+
+def read_sample(table: PartsTable, step: int, number: int) -> tuple[Ints, Hashes, Ints]:
+    """Read the keys and persons of the sampled rows of a part, and keys that rise if all do.
+
+    These are the first and the last one; and, where a key is lower than the one before, these two.
+    """
+    part = table.file.parts[number]
+    key, person = places_of_part(table, part)
+    falls = np.flatnonzero(np.diff(key) < 0)[:1]
+    ends = key[[0, *falls, *(falls + 1), -1]]
+    sampled = sampled_rows(part.first_row, step)
+    return key[sampled], person[sampled], ends
 
 
 def _with_people(
-    table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows, step: int, do_each: DoEach
-) -> tuple[PartsTable, PlacedRows, int]:
-    """Count people, and find the persons of rows without a name.
+    table: PartsTable, do_each: DoEach, *, lacks_names: bool
+) -> tuple[PartsTable, int]:
+    """Count people, and find the persons of rows without a name, if there are any.
 
     The provenance then counts the names that were merged, and the recordings without one.
     """
     nameless_people = hashes_of_nameless(table.origin.nameless_subject)
-    people, names = table.scratch.count_different("names", "person", "spelling")
+    people = table.scratch.count_different("names", "owner")
+    names = table.scratch.count_different("names", "value")
     merged = Merged(names=names - people)
+    nameless = Nameless()
     if "subject" not in table.file.schema_arrow.names:  # each recording counts as a person
         nameless = Nameless(people, people)
-    elif any(part.nameless for part in surveys):
+    elif lacks_names:
         if people > 0:
-            nameless_people += (NO_NAME,)
-        sample, nameless = _named_by_trace(table, sample, step, do_each, known=people > 0)
+            nameless_people += (int(NO_NAME),)
+        parts = range(len(table.file.parts))
+        for _ in do_each("Reading names", partial(put_traces, table), parts):
+            pass
+        nameless = share_persons_of_traces(table, some_have_names=people > 0)
         people += nameless.subjects
-    else:
-        nameless = Nameless()
 
     warn_of_merged(table.folder, merged)
     provenance = with_identities(table.provenance, Identities(None, None, nameless, merged))
-    table = replace(table, provenance=provenance, nameless_people=nameless_people)
-    return table, sample, people
+    return replace(table, provenance=provenance, nameless_people=nameless_people), people
 
 
-def read_traces(table: PartsTable, step: int, number: int) -> Hashes:
-    """Write the traces of a part, with the first person that each names; with 0 where one lacks.
-
-    Return the traces of the rows in the sample.
-    """
-    with table.file.part(number) as part:
-        person = table.people(part).person
-        trace = table.recordings(part).person
-
-    # A trace may have rows with a name and rows without one.
-    columns = {"owner": trace, "part": part.first_row, "value": person, "is_named": person != 0}
-    traces = pd.DataFrame(columns).drop_duplicates(["owner", "is_named"])
-    bucket = buckets_of_numbers(traces["owner"].to_numpy(), table.file.n)
-    table.scratch.put("traces", bucket, number, pa.Table.from_pandas(traces, preserve_index=False))
-    sampled: Hashes = trace[part.row_numbers % step == 0]
-    return sampled
-
-
-def _named_by_trace(
-    table: PartsTable, sample: PlacedRows, step: int, do_each: DoEach, *, known: bool
-) -> tuple[PlacedRows, Nameless]:
-    """Find whose rows without a name are: the person whom another row of their trace names.
-
-    Traces without any name are of one person, or each of its own if nobody is ``known``. Return the
-    sample with these persons, and count such traces. Scratch has them for all parts.
-    """
-    parts = range(len(table.file.parts))
-    trace = np.concatenate([*do_each("Reading names", partial(read_traces, table, step), parts)])
-
-    person = sample.person
-    nameless_traces = 0
-    for number, rows in enumerate(_by_owner(table, "traces")):
-        nameless = rows.loc[~rows["is_named"], ["owner", "part"]]
-        named = rows.loc[rows["is_named"], ["owner", "value"]].drop_duplicates("owner")
-        owned = nameless.merge(named, on="owner")
-        nameless_traces += nameless["owner"].nunique() - owned["owner"].nunique()
-        if not known:
-            owned = nameless.assign(value=nameless["owner"])
-
-        _share(table, "persons", number, owned)
-        person = np.where(sample.person == 0, replaced(person, trace, owned), person)
-
-    subjects = min(nameless_traces, 1) if known else nameless_traces
-    return sample._replace(person=person), Nameless(nameless_traces, subjects)
-
-
-def _with_runs_together(
-    table: PartsTable, sample: PlacedRows, run: Ints
-) -> tuple[PlacedRows, bool]:
-    """Set the keys of runs with rows in several parts to their first; ``run`` is of the sample.
-
-    Also return whether all runs have their rows side by side. Scratch has the keys for all parts.
-    """
-    key = sample.key
-    are_ranges = True
-    for number, rows in enumerate(_by_owner(table, "runs")):
-        runs = rows.groupby("owner").agg({"first": "min", "last": "max", "rows": "sum"})
-        are_ranges &= bool((runs["last"] - runs["first"] + 1 == runs["rows"]).all())
-
-        # A run has a row for each part with rows of it, of which the first has its key.
-        rows["value"] = rows.groupby("owner")["value"].transform("first")
-        _share(table, "keys", number, rows[rows["owner"].duplicated()])
-        key = replaced(key, run, rows)
-    return sample._replace(key=key), are_ranges
-
-
-def _by_owner(table: PartsTable, kind: str) -> Iterator[pd.DataFrame]:
-    """Read what parts know of runs or traces, all of an owner together, in the order of parts."""
-    for bucket in table.scratch.buckets(kind):
-        yield bucket.to_pandas().sort_values("part", kind="stable")
-
-
-def _share(table: PartsTable, kind: str, number: int, owned: pd.DataFrame) -> None:
-    """Write the values of owners where each part finds its own, which `PartsTable.shared` reads."""
-    values = pa.Table.from_pandas(owned[["owner", "value"]], preserve_index=False)
-    table.scratch.put(kind, owned["part"].to_numpy(), number, values)
-
-
-def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: PlacedRows) -> Plan:
+def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey]) -> Plan:
     """Add the spread of coordinates, and the timing, to the plan."""
     spread = spread_of([part.moments for part in surveys])
     spread[spread == 0.0] = 1.0  # of what is constant, no deviation counts for more
@@ -291,7 +206,7 @@ def _plan_of_survey(table: PartsTable, surveys: Sequence[PartSurvey], sample: Pl
         unknown, still, departures = zip(*ends_by_part, strict=True)
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
-    starts = sample.start.astype(np.float64)
+    starts = np.concatenate([part.starts for part in surveys]).astype(np.float64)
     timing = timing_for(table.plan.release, table.origin, table.file.n, ends, starts)
     return replace(table.plan, timing=timing, spread=spread)
 
