@@ -103,7 +103,16 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
     (left("one_place", 2), "conditional", "For less than 5 % of the lines, all trips begin, or"),
     ({"distinct_ends": 1}, "conditional", "With --distinct-ends 1, all trips of a line may begin"),
-    ({"distinct_ends": 1, "unit": "trajectory"}, "ready", ""),
+    (
+        {"distinct_ends": 1, "unit": "trajectory"},
+        "conditional",
+        "With --distinct-ends 1, all recordings of a line may begin",
+    ),
+    (
+        left("one_place", 2) | {"unit": "trajectory"},
+        "conditional",
+        "For less than 5 % of the lines, all recordings begin, or all end",
+    ),
     (left("wide", int(100 * WIDE)), "ready", ""),
     (left("wide", 2), "conditional", "Less than 5 % of the lines stand for trips that"),
     (alone(int(20 * HOURS_ALONE)), "ready", ""),
@@ -244,7 +253,12 @@ HELPS: list[tuple[dict[str, Any], str, dict[str, Any], tuple[Any, ...] | None]] 
         {"units": "trips"},
         ("ends_apart", "anonymize", {"distinct_ends": None}),
     ),
-    ({"source": {}, "unit": "trajectory"}, "ends_unknown", {"units": "trajectories"}, None),
+    (
+        {"mended": {"one_place": {"unknown": 5}}, "unit": "trajectory"},
+        "ends_unknown",
+        {"units": "trajectories"},
+        None,
+    ),
     ({"k": 2, "unit": "trajectory"}, "pairs_of_windows", {}, ("larger_k", "anonymize", {"k": 3})),
     (
         left("wide", 2),

@@ -276,18 +276,19 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     """Find whether many lines show a place where all of their people begin or end."""
-    if report.unit == "trajectory":
-        # Windows begin and end where extraction cut them. Of other lines nobody says where.
-        if report.source.recordings is None:
-            yield Finding("ends_unknown", {"units": UNITS[report.unit]})
+    in_one_place = report.mended_groups.one_place
+    # Windows begin where they were cut: what matters is where their recordings do.
+    units = "recordings" if report.unit == "trajectory" else UNITS[report.unit]
+    if in_one_place.unknown:
+        yield Finding("ends_unknown", {"units": UNITS[report.unit]})
     elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
-        yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
-    share = report.mended_groups.one_place.left / max(report.groups, 1)
+        yield Finding("ends_not_checked", {"units": units}, default)
+    share = in_one_place.left / max(report.groups, 1)
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
         of_lines = Share(share, report.groups)
-        numbers: Numbers = {"share": of_lines, "units": UNITS[report.unit], "places": places}
+        numbers: Numbers = {"share": of_lines, "units": units, "places": places}
         trimmed = _remedy(report, "trim_ends", trim_ends=200)  # metres of each end
         yield Finding(
             "ends_in_one_place" if places <= 2 else "ends_in_few_places", numbers, trimmed
