@@ -71,6 +71,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
     ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
     ({"source": {"drawn_anew": 12}}, "conditional", "one person may have several names"),
     ({"source": {"person_columns": ["user_id"]}}, "ready", ""),
+    ({"source": {"person_columns": ["Bike ID"]}}, "conditional", "The source names vehicles, not"),
     ({"source": {"person_columns": ["user_id", "imei"]}}, "conditional", "in 2 different columns"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
     (moved(FEW_DATA), "ready", ""),

@@ -1,5 +1,6 @@
 """The verdict on a release: may it be published, and for whom? A function of its report alone."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -45,6 +46,9 @@ DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
 MANY_PEOPLE = 10  # times k: with fewer people, more trips of theirs fill no further groups
+
+_VEHICLES = re.compile(r"bike|bici|cycle|scooter|vehicle|fahrzeug|taxi|\bcab", re.IGNORECASE)
+"""Columns of vehicles, of which one person uses several."""
 
 FEW_DATA = 0.15
 SHOWS_NOTHING = 0.50
@@ -316,6 +320,8 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
     elif report.source.drawn_anew:
         yield Finding("names_drawn_anew", {})
+    if any(map(_VEHICLES.search, report.source.person_columns)):
+        yield Finding("vehicles_named", {"units": UNITS[report.unit]})
     if len(report.source.person_columns) > 1:
         yield Finding("people_named_otherwise", {"columns": len(report.source.person_columns)})
 
