@@ -70,7 +70,7 @@ def trim(
         points = number_of(trimmed.points_dropped, "point")
         tell(f"Left out {points} astray, or without a place or a time.")
     for reason, number in trimmed.unread.items():
-        tell(f"Left out {number:,} {reason}.")
+        tell(f"Left out, {reason}: {number:,}.")
     if nothing_left := trimmed.tracks - trimmed.tracks_left:
         tell(f"Nothing is left of {number_of(nothing_left, 'track')}.")
     tell(
