@@ -32,6 +32,8 @@ CLOCKS = 14  # hours between the clocks of copies, at most, as of a time zone an
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
+LEAST_NAMES = 10  # by which it is judged whether names go on
+
 _DAY = 86_400.0
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
@@ -205,20 +207,32 @@ class Places:
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
 
-    def come_again(self) -> Bools | None:
-        """Mark the subjects who were recorded a day or more after they first were, (subjects,).
+    def least_that_go_on(self, is_named: Bools) -> float | None:
+        """Return the least share of names that go on at any time, of those before or after it.
 
-        None if nearly all recordings begin within two days: few could come again.
+        ``is_named`` marks the subjects with a name, (subjects,). None if nearly all recordings
+        begin within two days, so that few could go on.
         """
         recorded = _joined(self._recorded)
         begin, end = recorded.ends.T
         known = np.sort(begin[np.isfinite(begin)])
-        if not len(known) or known[9 * len(known) // 10] - known[len(known) // 10] < 2.0 * _DAY:
+        early, late = known[[len(known) // 10, 9 * len(known) // 10]] if len(known) else (0.0, 0.0)
+        if late - early < 2.0 * _DAY:
             return None
-        first, last = np.full((2, int(recorded.subject.max()) + 1), np.nan)
+
+        first, last = np.full((2, len(is_named)), np.nan)
         np.fmin.at(first, recorded.subject, begin)
         np.fmax.at(last, recorded.subject, end)
-        return np.asarray(last - first >= _DAY)
+        is_known = is_named & np.isfinite(first)
+        first = np.sort(first[is_known])
+        last = np.sort(last[is_known])
+
+        moments = first[(first > early) & (first <= late)]
+        before = np.searchsorted(first, moments)
+        after = len(last) - np.searchsorted(last, moments)
+        fewer = np.minimum(before, after)
+        share = (before + after - len(first)) / np.maximum(fewer, 1)
+        return float(share[fewer >= LEAST_NAMES].min(initial=1.0))
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""

@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints, numbers_by_appearance
-from trajanon.extract.duplicate_recordings import Places, Repeats
+from trajanon.extract.duplicate_recordings import LEAST_NAMES, Places, Repeats
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
 
-_LEAST_NAMES = 10  # by which it is judged whether people come again
-_FEW_AGAIN = 0.05  # of these, such as an account of guests
+_FEW = 0.05  # of the names, such as an account of guests
 
 
 class Entered(NamedTuple):
@@ -41,7 +40,7 @@ class Persons(NamedTuple):
     merged: Merged
     at_two_places: int  # how many subjects are at two places at one time, again and again
     shared_names: int  # if each has one recording, how many of these are named as another one
-    seen_once: int  # if hardly anybody comes again, how many have a name
+    drawn_anew: int  # how many have a name, if nearly all names seem to be drawn anew
 
 
 class Recordings:
@@ -125,13 +124,13 @@ class Recordings:
             nameless_person = int(person[nameless].min())
             person[nameless] = nameless_person
 
-        # Names that change from trip to trip, or from day to day, make several people of one.
+        # Names that are drawn anew for each trip, day or month make several people of one.
         names = self._only_names
         named = int(is_named.sum())
-        come_again = self.places.come_again()
-        if come_again is None and trips is not None:
-            come_again = np.bincount(trips, minlength=n) > 1
-        is_seen_once = come_again is not None and come_again[is_named].sum() < _FEW_AGAIN * named
+        go_on = self.places.least_that_go_on(is_named)
+        if go_on is None and trips is not None and named:
+            go_on = float((np.bincount(trips, minlength=n) > 1)[is_named].mean())
+        are_new = named >= LEAST_NAMES and go_on is not None and go_on < _FEW
         return Persons(
             number=person,
             nameless=Nameless(
@@ -142,7 +141,7 @@ class Recordings:
             merged=merged,
             at_two_places=len(at_two_places),
             shared_names=0 if names is None else named - len(names),
-            seen_once=named if is_seen_once and named >= _LEAST_NAMES else 0,
+            drawn_anew=named if are_new else 0,
         )
 
 

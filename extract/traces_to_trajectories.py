@@ -27,7 +27,7 @@ from trajanon.extract.trips import Trips
 from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 from trajanon.trajectories.provenance import NAMELESS_SUBJECT
-from trajanon.trajectories.subjects import PERHAPS_TRIPS, SEEN_ONCE
+from trajanon.trajectories.subjects import DRAWN_ANEW, PERHAPS_TRIPS
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 POINTS_PER_BATCH = 50_000  # about; few enough to stay in the processor's cache
@@ -260,7 +260,7 @@ class Cutter:
             **persons.merged.counts,
             AT_TWO_PLACES: persons.at_two_places,
             PERHAPS_TRIPS: persons.shared_names,
-            SEEN_ONCE: persons.seen_once,
+            DRAWN_ANEW: persons.drawn_anew,
         }
         self.counts.update({what: count for what, count in rare.items() if count})
 

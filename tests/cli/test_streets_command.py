@@ -18,7 +18,7 @@ from shards import shards_of, write_parts
 
 import trajanon
 from trajanon.release import release
-from trajanon.trajectories.subjects import NAMELESS
+from trajanon.trajectories.subjects import DRAWN_ANEW, NAMELESS
 from trajanon.trajectories.trajectories import Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -108,6 +108,22 @@ def test_cells_are_counted_without_roads(run: Run, here: Path, suffix: str) -> N
         assert found.trips.max() == 40
         assert found.trips.min() >= 4
     assert "cells" in (here / "heat.datasheet.md").read_text()
+
+
+@pytest.mark.parametrize("names_drawn_anew", [0, 40])
+def test_counts_repeat_the_conditions_of_their_release(
+    run: Run, tmp_path: Path, names_drawn_anew: int
+) -> None:
+    """At least k people stand behind each count only if these hold."""
+    provenance = {"trips": True, "counts": {DRAWN_ANEW: names_drawn_anew}}
+    trips = replace(drives(), provenance=provenance)
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", trips)
+    assert run("anonymize", "-k", 4, *FAST).code == 0
+    answer = run("streets", "--cells", 500)
+    condition = "each person has one name in all recordings"
+    for text in (answer.out, (tmp_path / "cells.datasheet.md").read_text()):
+        assert "The verdict on the release: Ready to publish" in text
+        assert (condition in text) == bool(names_drawn_anew)
 
 
 def test_flows_are_counted_without_roads(run: Run, here: Path) -> None:

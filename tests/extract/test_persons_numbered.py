@@ -177,10 +177,12 @@ def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Tra
 
 
 @pytest.mark.parametrize(
-    ("people_by_day", "apart", "seen_once"),
+    ("people_by_day", "apart", "drawn_anew"),
     [
         (["abcdefghij", "", "klmnopqrst"], 86_400, 20),  # as names of bicycles that change
-        (["aabbccddeeff", "", "", "gghhiijjkkll"], 86_400, 12),
+        (["abcdeabcdefghijfghij", "", "", "klmnoklmnopqrstpqrst"], 86_400, 20),
+        (["abcdefghij", "abcdefghij", "klmnopqrst", "klmnopqrst"], 86_400 * 15, 20),  # by months
+        (["a", "ab", "abcd", "abcdefghijkl", "abcdefghijklmnopqrst"], 86_400, 0),  # more and more
         (["abcdefghij", "", "klmnoabcde"], 86_400, 0),
         (["abcde", "", "fghi"], 86_400, 0),  # too few to say
         (["abcdefghij"], 86_400, 10),  # each has one recording: perhaps they are trips
@@ -189,12 +191,12 @@ def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Tra
         (["abcdefghij", "klmnopqrst"], 3_600, 20),
     ],
 )
-def test_names_of_which_hardly_any_comes_again(
-    people_by_day: Sequence[str], apart: int, seen_once: int
+def test_names_that_are_drawn_anew(
+    people_by_day: Sequence[str], apart: int, drawn_anew: int
 ) -> None:
     traces = recordings_of(people_by_day, apart)
     for batches in ([traces], [[trace] for trace in traces]):
-        assert entered(*batches)[1].seen_once == seen_once
+        assert entered(*batches)[1].drawn_anew == drawn_anew
 
 
 def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
@@ -225,6 +227,6 @@ def test_people_whose_only_recording_is_long_come_again() -> None:
     points = batch(long)
     subject = recordings.enter(long, points).subject
     recordings.places.add(points, points, subject)
-    assert recordings.persons(trips=np.repeat(subject, 2)).seen_once == 0
-    assert recordings.persons().seen_once == 0
-    assert recordings.persons(trips=subject).seen_once == 10
+    assert recordings.persons(trips=np.repeat(subject, 2)).drawn_anew == 0
+    assert recordings.persons().drawn_anew == 0
+    assert recordings.persons(trips=subject).drawn_anew == 10

@@ -69,7 +69,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
         "On less than 5 % of the lines, one of the 5 people has no name",
     ),
     ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
-    ({"source": {"seen_once": 12}}, "conditional", "as if names changed: one person may count as"),
+    ({"source": {"drawn_anew": 12}}, "conditional", "as if they were drawn anew: one person may"),
     ({"source": {"person_columns": ["user_id"]}}, "ready", ""),
     ({"source": {"person_columns": ["user_id", "imei"]}}, "conditional", "in 2 different columns"),
     ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),

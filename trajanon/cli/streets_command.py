@@ -89,6 +89,8 @@ def streets(
             counts = _write_flows(drafts[0], lines, od, parts, release)
         else:
             counts = _write_cells(drafts[0], lines, str(cells), parts)
+        if lines.headline is not None:
+            counts.paragraphs.append(words("verdict_of_release", headline=lines.headline))
         datasheet = counts_datasheet(
             out, counts.number, release, counts.attribution, counts.paragraphs
         )

@@ -313,8 +313,8 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
         yield Finding("nameless_not_checked", {"k": report.k})
     if report.source.perhaps_trips:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
-    elif report.source.seen_once:
-        yield Finding("people_seen_once", {})
+    elif report.source.drawn_anew:
+        yield Finding("names_drawn_anew", {})
     if len(report.source.person_columns) > 1:
         yield Finding("people_named_otherwise", {"columns": len(report.source.person_columns)})
 

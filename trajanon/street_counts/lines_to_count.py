@@ -1,7 +1,7 @@
 """The lines of a release that may be counted on, with the trips and the times of each."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,7 @@ class ReleasedLines:
     attribution: str | None = None
     k: int | None = None  # different people behind each line, at least; None where not known
     counted: str = "people"  # whom k counts: recordings, if the source names nobody
+    headline: str | None = None  # the verdict on the release; None where not known
 
     @classmethod
     def distinct(
@@ -87,6 +88,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     if isinstance(release, TrajectoryRows):
         raise BadInput("pass the Release that anonymize made, or the path of a released file")
 
+    headline = None
     problems = check(release, k=2).problems
     if isinstance(release, Release):
         report: Report | None = checked(release.report)
@@ -94,6 +96,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         report = report_beside(Path(release)) if problems else matching_report(Path(release))
     if report is not None:
         judged = verdict(report, problems)
+        headline = judged.headline
         problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]
     if problems:
         name = "this release" if isinstance(release, Release) else release
@@ -102,8 +105,9 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     # Only the holder's report says whether k is of people.
     rows = release.trajectories if isinstance(release, Release) else read_release(release)
     if report is None or report.counted != "subjects":
-        return ReleasedLines.distinct(rows)
-    return ReleasedLines.distinct(rows, report.k, who_is_counted(report))
+        return replace(ReleasedLines.distinct(rows), headline=headline)
+    lines = ReleasedLines.distinct(rows, report.k, who_is_counted(report))
+    return replace(lines, headline=headline)
 
 
 def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:

@@ -14,11 +14,11 @@ from trajanon.common.json_toml_and_regular_files import Whole
 from trajanon.common.number_text import UnitName
 from trajanon.trajectories.subjects import (
     COPIES_MERGED,
+    DRAWN_ANEW,
     NAMELESS,
     NAMELESS_COUNT_AS,
     NAMES_MERGED,
     PERHAPS_TRIPS,
-    SEEN_ONCE,
     Identities,
     Merged,
     Nameless,
@@ -44,7 +44,7 @@ class Source(Struct, frozen=True, kw_only=True):
     nameless: Whole = 0  # recordings
     nameless_count_as: Whole | None = None  # subjects
     perhaps_trips: Whole = 0  # subjects whose only recording is named as another's
-    seen_once: Whole = 0  # subjects, if hardly any was recorded on two days, or made two trips
+    drawn_anew: Whole = 0  # subjects, if nearly all of their names seem to be drawn anew
     per_recording: Whole | None = None  # windows of a recording, at most; None if not known
     possible_persons: list[PossiblePersons] = []
     person_columns: list[str] = []  # that name the subjects of one or more tables
@@ -122,7 +122,7 @@ def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Sour
         nameless=nameless,
         nameless_count_as=counts.get(NAMELESS_COUNT_AS, nameless),
         perhaps_trips=counts.get(PERHAPS_TRIPS, 0),
-        seen_once=counts.get(SEEN_ONCE, 0),
+        drawn_anew=counts.get(DRAWN_ANEW, 0),
         per_recording=per_recording if _is_count(per_recording) else None,
         possible_persons=_columns_in(account.get("possible_persons")),
         person_columns=_person_columns_in(account),

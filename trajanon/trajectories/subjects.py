@@ -18,7 +18,7 @@ COPIES_MERGED = "subjects merged (copies of recordings)"
 NAMELESS = "recordings of unknown subjects"
 NAMELESS_COUNT_AS = "subjects without a name"  # those that they count as
 PERHAPS_TRIPS = "people whose only recording is named as another's"
-SEEN_ONCE = "people of whom hardly any comes again"
+DRAWN_ANEW = "people with names that seem to be drawn anew"
 
 
 @dataclass(frozen=True, slots=True)
