@@ -19,7 +19,11 @@ import msgspec
 
 _ROOT = Path(__file__).parent.parent
 _SHARED = _ROOT.parent / "shared"
-_PLACES = {"SAMPLE": str(_ROOT / "data" / "sample"), "SHARED": str(_SHARED)}
+_PLACES = {
+    "SAMPLE": str(_ROOT / "data" / "sample"),
+    "GENERATOR": str(_ROOT / "data" / "generator"),
+    "SHARED": str(_SHARED),
+}
 _NUMBER = r"(\d[\d,]*\.?\d*)"
 
 
@@ -72,8 +76,12 @@ def differs(text: str, now: float, spread: float) -> bool:
 
 
 def words_of(command: str) -> list[str]:
-    """Return the words of a command, with folders, which may hold blanks, in place of names."""
-    words = [sys.executable, "-m", "trajanon", *shlex.split(command)]
+    """Return the words of a command, with folders, which may hold blanks, in place of names.
+
+    A command is one of trajanon's, or ``python`` and a script.
+    """
+    words = shlex.split(command)
+    words = [sys.executable, *(words[1:] if words[0] == "python" else ["-m", "trajanon", *words])]
     for name, folder in _PLACES.items():
         words = [word.replace(name, folder) for word in words]
     return words

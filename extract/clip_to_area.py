@@ -12,9 +12,15 @@ Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Of latitudes, longitudes and rows: which ways, from these rows to the next ones, must be cut."""
 
 
-def clip(points: Points, area: Area) -> Points:
-    """Keep what lies inside the area; a piece that leaves it ends there."""
-    return keep(points, area.contains(points.lat, points.lon), area.leaves)
+def clip(points: Points, area: Area | None) -> tuple[Points, Ints]:
+    """Keep what lies inside the area, if there is one; a piece that leaves it ends there.
+
+    Also returned is the row that each point had before.
+    """
+    if area is None:
+        return points, np.arange(len(points))
+    inside = area.contains(points.lat, points.lon)
+    return keep(points, inside, area.leaves), np.flatnonzero(inside)
 
 
 def keep(points: Points, inside: Bools, breaks: Breaks) -> Points:

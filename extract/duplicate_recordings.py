@@ -35,6 +35,7 @@ LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 LEAST_NAMES = 10  # by which it is judged whether names go on
 
 _DAY = 86_400.0
+_TOGETHER = 5.0  # recordings of two people at one time by chance, or else none says nothing
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
@@ -233,6 +234,27 @@ class Places:
         fewer = np.minimum(before, after)
         share = (before + after - len(first)) / np.maximum(fewer, 1)
         return float(share[fewer >= LEAST_NAMES].min(initial=1.0))
+
+    def never_together(self, is_named: Bools) -> bool:
+        """Return whether no two people are on their way at one time, where many would be by chance.
+
+        ``is_named`` marks the subjects with a name, (subjects,).
+        """
+        recorded = _joined(self._recorded)
+        is_known = is_named[recorded.subject] & np.isfinite(recorded.ends[:, 0])
+        if not is_known.any():
+            return False
+        ends = recorded.ends[is_known]
+        order = np.argsort(ends[:, 0])
+        begin, end = ends[order].T
+        subject = recorded.subject[is_known][order]
+
+        # By chance, if all set out at any time of the day and night.
+        of_two_people = 1.0 - ((np.bincount(subject) / len(subject)) ** 2).sum()
+        seconds = max(end.max() - begin[0], 1.0)
+        by_chance = of_two_people * len(subject) * (end - begin).sum() / seconds
+        together = (begin[1:] < end[:-1]) & (np.diff(subject) != 0)
+        return bool(by_chance >= _TOGETHER and not together.any())
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""

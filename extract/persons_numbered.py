@@ -130,7 +130,8 @@ class Recordings:
         go_on = self.places.least_that_go_on(is_named)
         if go_on is None and trips is not None and named:
             go_on = float((np.bincount(trips, minlength=n) > 1)[is_named].mean())
-        are_new = named >= LEAST_NAMES and go_on is not None and go_on < _FEW
+        are_new = go_on is not None and go_on < _FEW
+        is_one = self.places.never_together(is_named)  # a person, with a name for each kind of trip
         return Persons(
             number=person,
             nameless=Nameless(
@@ -141,7 +142,7 @@ class Recordings:
             merged=merged,
             at_two_places=len(at_two_places),
             shared_names=0 if names is None else named - len(names),
-            drawn_anew=named if are_new else 0,
+            drawn_anew=named if named >= LEAST_NAMES and (are_new or is_one) else 0,
         )
 
 

@@ -34,8 +34,11 @@ class WindowBatch:
     true_ends: Bools | None = None  # as those of `Trajectories`; windows have no ends of their own
 
 
-def windows(points: Points, rules: Rules) -> WindowBatch:
-    """Walk along each piece, cut consecutive windows, and keep the runs with room for one."""
+def windows(points: Points, rules: Rules, true_ends: Bools | None = None) -> WindowBatch:
+    """Walk along each piece, cut consecutive windows, and keep the runs with room for one.
+
+    ``true_ends`` says of each piece whether its ends are true ones, (pieces, 2); None if all are.
+    """
     assert rules.spacing is not None
     ways = _Ways(points)
 
@@ -71,6 +74,7 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         times=times,
         # A single window may slide to any run of its recording.
         recording=recording if rules.per_recording == 1 else None,
+        true_ends=None if true_ends is None else true_ends[with_room],
     )
 
     place_index = (first_of_run[run] + start_on_run)[:, None] + STEPS * np.arange(rules.points)

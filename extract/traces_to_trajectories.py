@@ -23,7 +23,7 @@ from trajanon.extract.points import Points, batch
 from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import Trips
+from trajanon.extract.trips import Trips, ends_that_are_true
 from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 from trajanon.trajectories.provenance import NAMELESS_SUBJECT
@@ -177,21 +177,31 @@ class Cutter:
         )
 
     def _windows(self, points: Points, traces: Sequence[Trace], became: Ints) -> WindowBatch:
-        """Find windows, and note what becomes of the recordings.
+        """Find windows, and which ends of their runs are true; note what becomes of the recordings.
 
-        Whether ends are true is left open: a window is cut out of a run, and slides on it, so that
-        its ends are none of a trip even where it begins with its recording.
+        Windows have no ends of their own: they are cut out of runs, and slide on these.
         """
         # Traces with no points left after a step keep the reason set before it.
         became[points.trace] = Became.HIDDEN
-        points = self._shown(split_at_gaps(points, self.rules, self.counts))
-        became[points.trace] = Became.OUTSIDE
+        shown = self._shown(split_at_gaps(points, self.rules, self.counts))
+        became[shown.trace] = Became.OUTSIDE
+        parts, row = clip(shown, self.area)
         if self.area is not None:
-            points = self._kept("points outside the area", points, clip(points, self.area))
-        became[points.trace] = Became.TOO_SHORT
+            self._kept("points outside the area", shown, parts)
+        became[parts.trace] = Became.TOO_SHORT
 
-        self._count_track(points)
-        return windows(points, self.rules)
+        self._count_track(parts)
+        true_ends = None
+        if self.area is not None or self.boxes:
+            part_number = np.cumsum(~parts.follows) - 1
+            true_ends = ends_that_are_true(
+                row,
+                replace(parts, trace=part_number),
+                shown.piece,
+                int(part_number.max(initial=-1)) + 1,
+                self.boxes,
+            )
+        return windows(parts, self.rules, true_ends)
 
     def _count(self, counts: Mapping[str, Any]) -> None:
         self.counts.update({what: int(count) for what, count in counts.items()})

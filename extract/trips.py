@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.extract.clip_to_area import keep
+from trajanon.extract.clip_to_area import clip
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.gaps_and_stays import cut_at_stops, gaps_of, longest_stop
 from trajanon.extract.options_and_defaults import Rules
@@ -75,12 +75,7 @@ class Trips:
         is_shown = np.bincount(points.trace, minlength=trip_count) > 1  # a point alone is no trip
 
         # A trip is one piece here, which only the border of the area cuts.
-        parts = replace(points, piece=points.trace)
-        row = np.arange(len(points))  # of each point that is left, among those that are shown
-        if area is not None:
-            inside = area.contains(points.lat, points.lon)
-            parts = keep(parts, inside, area.leaves)
-            row = row[inside]
+        parts, row = clip(replace(points, piece=points.trace), area)
         is_of_longest = _of_longest_parts(parts)
         longest = parts.take(is_of_longest)
         row = row[is_of_longest]
@@ -89,9 +84,7 @@ class Trips:
         self._counts["points of other parts inside the area"] += len(parts) - len(longest)
 
         is_inside = np.bincount(longest.trace, minlength=trip_count) > 1
-        true_ends = _are_ends(row, longest, points.trace, trip_count)
-        if boxes:
-            true_ends &= ~_near_sides(longest, boxes, trip_count)
+        true_ends = ends_that_are_true(row, longest, points.trace, trip_count, boxes)
         # A part is one piece: where the pieces that were shown differ, a gap lies in it.
         after_gap = longest.follows
         after_gap[1:] &= np.diff(points.piece[row]) != 0
@@ -119,6 +112,18 @@ def _of_longest_parts(parts: Points) -> Bools:
     part = np.cumsum(~parts.follows) - 1
     length = np.bincount(part[parts.hop_ends], parts.hop_metres, minlength=len(first))
     return np.isin(part, greatest_of(parts.trace[first], length))
+
+
+def ends_that_are_true(
+    row: Ints, parts: Points, whole: Ints, count: int, boxes: Sequence[Box]
+) -> Bools:
+    """Mark which ends of parts inside an area are no border's, (count, 2).
+
+    There is at most one part of each number below ``count``, its `trace`. ``row`` is that of each
+    of their points among all points of what they are parts of, and ``whole`` numbers these.
+    """
+    true_ends = _are_ends(row, parts, whole, count)
+    return true_ends & ~_near_sides(parts, boxes, count) if boxes else true_ends
 
 
 def _are_ends(row: Ints, longest: Points, trip: Ints, trip_count: int) -> Bools:

@@ -205,7 +205,7 @@ def _refuse_unfit(trajectories: Trajectories, k: int, plan: Plan) -> None:
     """Refuse trajectories of which no release can be made."""
     origin = trajectories.origin
     refuse_attribution(origin.attribution)
-    plan.refuse_ends_of(origin.unit)
+    plan.refuse_ends_of(origin.unit, has_tracks=trajectories.tracks is not None)
 
     counted = plan.counted(trajectories.subject)
     people = None if counted is None else len(np.unique(counted))
@@ -241,7 +241,7 @@ def grouped(
             k,
             subjects=subjects,
             weights=weights,
-            ends=plan.ends_of(trajectories),
+            ends=plan.ends_for_search(trajectories),
             progress=progress,
             **first_search.keywords,
         )

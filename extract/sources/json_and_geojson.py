@@ -98,7 +98,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     reading.found(WITHOUT_ROUTE, len(trips) - len(with_route))
 
     features = [_feature_of_trip(trip) for trip in with_route]
-    yield from _traces_of_features(features, reading.with_columns(subject="device_id"))
+    yield from _traces_of_features(features, reading.with_columns(subject="vehicle_id"))
 
 
 def _document(stream: Stream, reading: Reading) -> tuple[Any, bool]:
@@ -333,7 +333,7 @@ def _feature_of_trip(trip: object) -> _Feature:
         return _Feature(None)
 
     vehicle = members.get("device_id") or members.get("vehicle_id")
-    columns = {**_members(members), "device_id": vehicle, "timestamp": times.tolist()}
+    columns = {**_members(members), "vehicle_id": vehicle, "timestamp": times.tolist()}
     return _Feature(_line_of_parts([places]), columns)
 
 

@@ -39,7 +39,8 @@ class Reading:
     label: str = ""  # the same, in the names of recordings
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables, by role, as a user says
     subjects_exact: bool = False
-    timed: bool = False  # whether a table is refused if a column of times is not known as one
+    # Times are asked for: a table with an unknown column that looks like times is refused.
+    timed: bool = False
     nested: bool = False  # whether columns are named by objects in objects, as vehicle.id is
     sorted_by_place: bool = False  # whether it is sorted by place, and says nothing of any order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading

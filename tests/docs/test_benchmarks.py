@@ -43,6 +43,12 @@ def test_a_folder_with_a_blank_stays_one_word(
     assert words[3:] == ["extract", "/my data/sample/a.gpx", "b c"]
 
 
+def test_scripts_make_data_for_figures(imported: Imported) -> None:
+    _, script, file = imported("figures_check").words_of("python GENERATOR/commuters.py a.csv")
+    assert Path(script).is_file()
+    assert file == "a.csv"
+
+
 def test_sizes_that_warm_up_can_be_measured_as_well(
     imported: Imported, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

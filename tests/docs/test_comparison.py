@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -31,7 +32,9 @@ def comparison(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 def test_a_method_is_a_line(
     comparison: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    data = comparison.Data("Commuters", commuters())
+    # Not at 0, 0: a point there is no place.
+    trips = commuters()
+    data = comparison.Data("Commuters", replace(trips, points=trips.points + 1.0))
     monkeypatch.setattr(comparison, "MOST_TRIPS_OF_SLOW", 6)
     monkeypatch.setattr(comparison, "DATA_SETS", {"commuters": lambda _: data})
     page = tmp_path / "page.md"

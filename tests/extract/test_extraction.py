@@ -79,8 +79,12 @@ def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> 
         assert trip.points.shape == (1, 30, 2)
         assert (trip.provenance["trips"], trip.provenance["spacing"]) == (True, None)
         assert (trip.tracks, trip.true_ends is None) == (None, area is None)
-    # Ends of windows are none of trips: nothing is said of them, within an area or without.
-    assert extract(tmp_path, "madrid", windows=True).true_ends is None
+    # Windows have no ends of their own, but their runs have.
+    windows = extract(tmp_path, "madrid", windows=True)
+    assert windows.true_ends is None
+    assert windows.tracks is not None
+    assert windows.tracks.true_ends is not None
+    assert windows.tracks.true_ends.all()
 
 
 def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:

@@ -230,3 +230,17 @@ def test_people_whose_only_recording_is_long_come_again() -> None:
     assert recordings.persons(trips=np.repeat(subject, 2)).drawn_anew == 0
     assert recordings.persons().drawn_anew == 0
     assert recordings.persons(trips=subject).drawn_anew == 10
+
+
+@pytest.mark.parametrize(("hours_apart", "drawn_anew"), [(1.0, 12), (0.4, 0)])
+def test_people_who_never_move_at_one_time_are_perhaps_one(
+    hours_apart: float, drawn_anew: int
+) -> None:
+    """As tracks named Morning Run, Lunch Walk and so on: each trip takes half an hour."""
+    traces = recordings_of([*"abcdefghijkl" * 6])
+    traces = [
+        replace(trace, time=np.array([0.0, 1_800.0]) + 3_600.0 * hours_apart * number)
+        for number, trace in enumerate(traces)
+    ]
+    for batches in ([traces], [[trace] for trace in traces[::-1]]):
+        assert entered(*batches)[1].drawn_anew == drawn_anew

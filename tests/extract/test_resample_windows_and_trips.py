@@ -96,7 +96,7 @@ def test_runs_hold_the_windows_of_their_piece_in_order(
 def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
     box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)
     rules = Rules(per_recording=None, spacing=spacing, points=2, max_gap=None)
-    inside = clip(split_at_gaps(points(bent(legs)), rules, Counter()), box)
+    inside, _ = clip(split_at_gaps(points(bent(legs)), rules, Counter()), box)
     if len(windows(inside, rules).points):
         found = cut([bent(legs)], rules, area=box)
         assert found.tracks is not None

@@ -58,7 +58,7 @@ def cut(some: Sequence[Trace], rules: Rules, counts: Counter[str]) -> WindowBatc
         impossible_and_stray_points.drop_zero_hops,
     ):
         batch = step(batch)
-    batch = clip(split_at_gaps(batch, rules, counts), BOX)
+    batch, _ = clip(split_at_gaps(batch, rules, counts), BOX)
     return windows(batch, rules)
 
 

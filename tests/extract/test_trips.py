@@ -140,6 +140,17 @@ def test_of_a_trip_that_comes_back_the_longest_part_inside_is_taken() -> None:
     assert whole.ends_are_true.tolist() == [[False, True]]
     assert (whole.points[0, :, 1] > START[1] + 0.024 - 1e-9).all()
 
+    # Both parts are runs of windows.
+    rules = Rules(spacing=100.0, points=6, per_recording=None)
+    for boxes, true_start in (
+        ((), True),
+        ((Box(START[1] - 1e-4, 40.3, START[1] + 1, 40.5),), False),
+    ):
+        cutter = Cutter(rules, area=middle, boxes=boxes)
+        tracks = finished_cut([cutter.cut([way])], cutter).tracks
+        assert tracks is not None
+        assert tracks.ends_are_true.tolist() == [[true_start, False], [False, True]]
+
 
 def test_what_became_of_recordings_adds_up() -> None:
     way = np.arange(0, 3_001, 100.0)

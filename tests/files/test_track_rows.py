@@ -47,6 +47,11 @@ def test_tracks_are_read_to_the_bit_as_they_were_written(
     few: bool, data: st.DataObject, at_once: int, tmp_path: Path
 ) -> None:
     trajectories = data.draw(any_trajectories(few))
+    runs = len(tracks_of(trajectories).first) - 1
+    true_ends = np.arange(2 * runs).reshape(runs, 2) % 3 > 0
+    trajectories = replace(
+        trajectories, tracks=replace(tracks_of(trajectories), true_ends=true_ends)
+    )
     path = tmp_path / "trajectories.parquet"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(track_rows, "_POINTS_PER_BLOCK", at_once)
@@ -55,6 +60,7 @@ def test_tracks_are_read_to_the_bit_as_they_were_written(
     assert got.points.tobytes() == trajectories.points.tobytes()
     assert_equal(got.tracks, trajectories.tracks)
     assert tracks_of(got).points.ticks.flags.c_contiguous
+    assert tracks_of(got).ends_are_true.tolist() == true_ends.tolist()
 
 
 @given(tracks=recordings(3), at_once=st.sampled_from([1, 30, 10**6]))
@@ -62,6 +68,8 @@ def test_all_runs_of_a_recording_are_read_as_they_were_written(
     tracks: Tracks, at_once: int, tmp_path: Path
 ) -> None:
     n = len(tracks.run)
+    runs = len(tracks.first) - 1
+    tracks = replace(tracks, true_ends=np.arange(2 * runs).reshape(runs, 2) % 3 > 0)
     made = Trajectories(
         tracks.windows(3), np.arange(n), tracks=tracks, times=tracks.times_of_windows(3)
     )
@@ -75,6 +83,7 @@ def test_all_runs_of_a_recording_are_read_as_they_were_written(
     assert tracks_of(got).recording.tolist() == tracks.recording.tolist()  # type: ignore[union-attr]
     assert tracks_of(got).times.tolist() == tracks.times.tolist()  # type: ignore[union-attr]
     assert got.true_ends.tolist() == made.true_ends.tolist()  # type: ignore[union-attr]
+    assert tracks_of(got).ends_are_true.tolist() == tracks.ends_are_true.tolist()
     rows_of(path, np.arange(n)[::-2])
     some = read_trajectories(path)
     for row, was in enumerate(range(n)[::-2]):
@@ -87,6 +96,7 @@ def test_all_runs_of_a_recording_are_read_as_they_were_written(
     [
         ("runs", [[11], [12]], "its tracks are not as extract writes them"),
         ("start", [0, 9], "its tracks are not as|its run has 11 points"),
+        ("track_true_ends", [[1], [1, 1]], "its tracks are not as extract writes them"),
     ],
 )
 def test_runs_that_are_not_those_of_the_track_are_refused(
@@ -113,6 +123,10 @@ def test_some_rows_in_any_order_are_valid_by_themselves(
 ) -> None:
     """Each run that is left is a part of one that was, and no ground is on two."""
     path = tmp_path / "trajectories.parquet"
+    all_true = np.ones((len(tracks_of(trajectories).first) - 1, 2), dtype=np.bool_)
+    trajectories = replace(
+        trajectories, tracks=replace(tracks_of(trajectories), true_ends=all_true)
+    )
     write_trajectories(path, trajectories)
     rows = st.permutations(range(len(trajectories)))
     size = data.draw(st.integers(1, len(trajectories)))
@@ -129,6 +143,13 @@ def test_some_rows_in_any_order_are_valid_by_themselves(
         np.testing.assert_array_equal(run, before.points[begin : begin + len(run)])
         ground += range(begin, begin + len(run))
     assert len(ground) == len(set(ground))
+    # Where a row is missing, a run has an end that is none of its recording.
+    for r, (run_first, run_end) in enumerate(pairwise(after.first.tolist())):
+        one = np.flatnonzero(after.run == r)[0]
+        begin = before.first[before.run[which[one]]] + before.start[which[one]] - after.start[one]
+        end = begin + run_end - run_first
+        is_end = [begin in before.first[:-1], end in before.first[1:]]
+        assert after.ends_are_true[r].tolist() == is_end
     write_trajectories(path, got)
     assert_equal(read_trajectories(path).tracks, got.tracks)
 

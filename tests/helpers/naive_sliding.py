@@ -55,6 +55,8 @@ def on_runs(m: int, free: Sequence[Sequence[int]], points: Floats) -> Trajectori
         first=np.cumsum([0, *sizes]),
         run=np.repeat(np.arange(len(free)), [len(steps) - 1 for steps in free]),
         start=np.array(start, dtype=np.int64),
+        # A border cut all runs, so that no window has to slide away from an end.
+        true_ends=np.zeros((len(free), 2), dtype=np.bool_),
     )
     return Trajectories(tracks.windows(m), tracks=tracks)
 

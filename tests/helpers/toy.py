@@ -53,6 +53,7 @@ def crossing() -> Trajectories:
         first=long * np.arange(5),
         run=np.repeat(np.arange(4), 2),
         start=np.tile([0, 3 * STEPS], 4),
+        true_ends=np.zeros((4, 2), dtype=np.bool_),  # all come from outside, and leave again
     )
     return Trajectories(
         tracks.windows(3), subject=tracks.run, trace=tracks.run, provenance={}, tracks=tracks

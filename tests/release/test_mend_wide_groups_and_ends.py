@@ -12,6 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from interrupting import Interrupting
 from shards import hours, labels_of, shards_of, write_parts
+from tracks_laid_out import runs_of, tracks_of
+from windows_from_homes import windows_from_homes
 
 import trajanon
 from trajanon import maps
@@ -19,9 +21,12 @@ from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Floats, Ints, renumbered
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.grouping import loss
-from trajanon.grouping.different_ends import Ends
+from trajanon.grouping.different_ends import SHOWN, Ends
+from trajanon.grouping.group_means import members_of_groups
+from trajanon.grouping.partition import measured
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release import mend_wide_groups_and_ends as mending
+from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.mend_wide_groups_and_ends import MOST_LEFT_OUT, mend_labels
 from trajanon.release.plan import Plan
 from trajanon.release.report import GroupsInOnePlace, Suppressed
@@ -213,10 +218,86 @@ def test_no_group_of_trips_begins_or_ends_in_fewer_places(timed: bool, distinct:
     assert sum(in_few_places(ends, rows) for rows in groups) == told["left"] * (distinct - 2)
 
 
-def test_windows_begin_where_they_were_cut_and_that_is_no_place() -> None:
-    windows = replace(hotel(), provenance={"trips": False, "spacing": 100})
-    report = trajanon.anonymize(windows, 3, effort="fast").report
-    assert report["mended"]["one_place"] == {"groups": 0, "left": 0}
+def few_ends_shown(windows: Trajectories, rows: Ints) -> bool:
+    """Whether the line of these windows begins, or ends, near the end of all runs, in one place."""
+    tracks = tracks_of(windows)
+    for end in (0, -1):
+        line_end = windows.points[rows, end].mean(axis=0)
+        run_ends = np.array([runs_of(tracks)[run][end] for run in tracks.run[rows]])
+        is_shown = displacement(run_ends, line_end) <= SHOWN
+        is_shown &= tracks.ends_are_true[tracks.run[rows], end]
+        apart = [displacement(*pair) > ONE_PLACE for pair in combinations(run_ends, 2)]
+        if is_shown.all() and not any(apart):
+            return True
+    return False
+
+
+@given(
+    homes=st.integers(1, 5),
+    people=st.integers(2, 6),
+    room=st.integers(0, 14),
+    apart=st.sampled_from([0.0, 120.0, 300.0, 3_000.0]),
+    align=st.booleans(),
+    seed=st.integers(0, 10**6),
+)
+def test_no_group_of_windows_shows_one_end_but_those_that_the_report_counts(
+    homes: int, people: int, room: int, apart: float, align: bool, seed: int
+) -> None:
+    windows = windows_from_homes(homes, people, room, seed=seed, apart=apart)
+    random = np.random.default_rng(seed)
+    true_ends = random.random((len(windows), 2)) < 0.9
+    windows = replace(windows, tracks=replace(tracks_of(windows), true_ends=true_ends))
+    assert windows.subject is not None
+    labels = groups_at_random(len(windows), 2, windows.subject, random)
+    if seed % 2:
+        labels = np.arange(len(windows)) // people
+    partition = measured(windows.records, labels, "any", 0.0)
+    nobody = np.zeros(len(windows), dtype=np.bool_)
+    found = mending.mend(TrajectoryGroups(windows, partition, Plan.of({"align": align}), nobody), 2)
+    after = found.trajectories
+    assert found.mended is not None
+    groups = members_of_groups(found.partition.labels)
+    left = sum(few_ends_shown(after, rows) for rows in groups)
+    assert left == found.mended.one_place.left <= found.mended.one_place.groups
+    assert after.subject is not None
+    assert naive.holds(found.partition.labels, after.subject, 2)
+    again = measured(after.records, found.partition.labels, "any", 0.0)
+    assert found.partition.sse == pytest.approx(again.sse)
+    if not align:
+        assert (after.points == windows.points[~found.left_out]).all()
+
+
+@pytest.mark.parametrize(
+    ("room", "distinct", "kinds"),
+    [(40, 2, []), (0, 2, ["ends_in_one_place"]), (0, 1, ["ends_not_checked"])],
+)
+def test_windows_from_one_home_are_no_green_release_unless_lines_begin_elsewhere(
+    room: int, distinct: int, kinds: list[str]
+) -> None:
+    """All four people of a home set out from it in one direction; groups had only these."""
+    windows = windows_from_homes(11, 4, room)
+    release = trajanon.anonymize(windows, 4, effort="fast", distinct_ends=distinct)
+    ends_found = [finding.kind for finding in release.verdict.findings if "ends" in finding.kind]
+    assert ends_found == kinds
+    homes = windows.points[::4, 0]
+    lines = np.unique(release.trajectories.points[:, 0], axis=0)
+    metres = np.array([displacement(homes, begin).min() for begin in lines])
+    assert (metres > 200.0).all() == (not kinds)
+    told = release.report["mended"]["one_place"]
+    is_asked = distinct > 1
+    assert told == {"groups": 11 * is_asked, "left": 11 * (is_asked and room == 0), "unknown": 0}
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_windows_in_shards_begin_elsewhere_too(align: bool, tmp_path: Path) -> None:
+    write_parts(tmp_path / "windows", windows_from_homes(24, 4, 40, apart=350.0))
+    with shards_of(60):
+        report = anonymize_parts(
+            str(tmp_path / "windows"), str(tmp_path / "out"), 4, effort="fast", align=align
+        )
+    told = report["mended"]["one_place"]
+    assert told["groups"] > 0
+    assert told["left"] == told["unknown"] == 0
 
 
 def test_map_check_and_evaluation_know_who_was_left_out(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 from ledgers import trips_of as marked_trips
 from madrid_walks import walks_in_madrid
 from shards import shards_of, walks, write_parts
+from tracks_laid_out import tracks_of
 from trips_on_days import KEY, trips_of
+from windows_from_homes import windows_from_homes
 
 import trajanon
 from trajanon.common.arrays import Bools, Floats
@@ -26,12 +28,12 @@ def test_a_key_of_another_length_is_refused(key: bytes) -> None:
         trajanon.anonymize(walks_in_madrid(), 4, key=key)
 
 
-def test_places_at_the_ends_of_windows_are_not_promised(tmp_path: Path) -> None:
+def test_places_at_the_ends_of_lines_of_unknown_kind_are_not_promised(tmp_path: Path) -> None:
     lines = marked_trips(np.arange(60), walks(60))
-    with pytest.raises(BadInput, match="`distinct_ends=3` is for whole trips and days"):
+    with pytest.raises(BadInput, match="`distinct_ends=3` needs whole trips, days, or windows"):
         trajanon.anonymize(lines, 3, distinct_ends=3)
     write_parts(tmp_path / "lines", lines, 20)
-    with shards_of(30), pytest.raises(BadInput, match="is for whole trips and days"):
+    with shards_of(30), pytest.raises(BadInput, match="needs whole trips, days, or windows"):
         trajanon.anonymize_parts(str(tmp_path / "lines"), str(tmp_path / "out"), 3, distinct_ends=3)
 
 
@@ -47,17 +49,17 @@ def test_where_everybody_may_be_ends_need_no_other_places() -> None:
     points[:, 1:] += np.random.default_rng(0).normal(0.0, 0.1, (6, 2, 2))
     trips = Trajectories(points, subject=np.arange(6), provenance={"trips": True})
     assert trajanon.anonymize(trips, 2).report["mended"]["one_place"]["left"] > 0
-    nothing = {"groups": 0, "left": 0}
+    nothing = {"groups": 0, "left": 0, "unknown": 0}
     report = trajanon.anonymize(trips, 2, public_places=Everywhere()).report
     assert report["mended"]["one_place"] == nothing
     cut = replace(trips, true_ends=np.array([[False, True]] * 6))  # they begin elsewhere
     assert trajanon.anonymize(cut, 2).report["mended"]["one_place"] == nothing
 
 
-def test_public_places_are_nothing_to_windows() -> None:
+def test_public_places_are_nothing_to_lines_of_unknown_kind() -> None:
     """They were passed over in silence."""
     lines = replace(trips_of(8, 2, 3, 1), provenance={})
-    with pytest.raises(BadInput, match="`public_places` is for whole trips and days"):
+    with pytest.raises(BadInput, match="`public_places` needs whole trips, days, or windows"):
         trajanon.anonymize(lines, 2, public_places=Everywhere())
 
 
@@ -121,7 +123,22 @@ def test_ends_at_the_border_and_in_public_places_are_nobodys() -> None:
     assert ends is not None
     assert np.isnan(ends.places).all(axis=2).tolist() == [[False, True], [True, True]]
 
-    windows = replace(trips, provenance={})
-    assert Plan.of({}).ends_of(windows) is None
+    assert Plan.of({}).ends_of(replace(trips, provenance={})) is None
     assert Plan.of({"distinct_ends": 1}).ends_of(trips) is None
     assert Plan.of({"as_published": True}).ends_of(trips) is None
+
+
+def test_ends_of_windows_are_those_of_their_runs_and_nothing_to_the_search() -> None:
+    windows = windows_from_homes(1, 3, 10)
+    tracks = replace(tracks_of(windows), true_ends=np.array([[True, True], [False, True]] * 2)[:3])
+    windows = replace(windows, tracks=tracks)
+    ends = Plan.of({}).ends_of(windows)
+    assert ends is not None
+    assert np.isnan(ends.places).all(axis=2).ravel().tolist() == [*[False] * 2, True, *[False] * 3]
+    assert ends.window_ends is not None
+    apart = np.linalg.norm(ends.places - ends.window_ends, axis=2)
+    np.testing.assert_allclose(apart[::2], [[0.0, 250.0]] * 2, atol=5.0)
+    assert Plan.of({}).ends_for_search(windows) is None
+    public = Plan.of({}, public_places=Everywhere()).ends_of(windows)
+    assert public is not None
+    assert np.isnan(public.places).all()

@@ -99,11 +99,13 @@ def test_columns_that_may_name_people_are_offered_first() -> None:
     assert trips[""] == "ride (found)"
     assert [*trips][-1] == FILE
     assert columns.choices("id", [], "gone", folders=False)["gone"] == "gone"
+    assert columns.choices("id", [], "ride", folders=False)[""] == "Look for one"
 
 
 def test_the_page_says_what_files_hold_and_whom_k_counts() -> None:
-    held, counted, *_, left_out = sentences_of_extraction(EXTRACTION)
-    assert held == "2,000 points of 12 recordings: 41 km. They become 10 trips."
+    held, became, counted, *_, left_out = sentences_of_extraction(EXTRACTION)
+    assert held == "2,000 points of 12 recordings were read. Once cleaned, 41 km are left."
+    assert became == "They become 10 trips."
     assert counted == "k counts people: 5 people are named."
     assert left_out == "10 of 12 recordings gave a trajectory. Left out: 2 with a gap."
 
@@ -112,4 +114,4 @@ def test_where_nobody_has_a_name_k_counts_recordings() -> None:
     counts = {"subjects read": 1, NAMELESS: 12, NAMELESS_COUNT_AS: 1}
     nobody = EXTRACTION | {"counts": EXTRACTION["counts"] | counts}
     assert people_named(nobody) == 0
-    assert sentences_of_extraction(nobody)[1] == "k counts recordings: nobody is named."
+    assert sentences_of_extraction(nobody)[2] == "k counts recordings: nobody is named."

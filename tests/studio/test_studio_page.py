@@ -343,7 +343,7 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
     kept = [one for one in Path(gettempdir()).glob(".trajanon-studio.*") if _pid(apart, one)]
     assert len(kept) == 1
     assert kept[0].stat().st_mode & 0o777 == 0o700
-    expect(page.get_by_text(f"Everything is in {kept[0]}")).to_be_visible()
+    expect(page.get_by_text(f"Uploads and results are in {kept[0]}")).to_be_visible()
     page.get_by_role("button", name="Remove everything and end").click()
     page.get_by_role("button", name="Keep working").click()
     expect(page.get_by_role("button", name="Remove and end")).to_be_hidden()

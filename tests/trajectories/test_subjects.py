@@ -134,8 +134,8 @@ def test_what_was_merged_is_said_of_one_and_of_several() -> None:
     assert one_name.endswith("(`subjects_exact=True` takes names as they are).")
     assert names.startswith("2 names differ from another only in case")
     assert names.endswith("(no way out).")
-    assert one_copy.startswith("1 person fewer: some recordings are copies, with the same way")
-    assert copies.startswith("3 people fewer: some recordings are copies, with the same way")
+    assert one_copy.startswith("1 person fewer: some recordings are copies, of the same way")
+    assert copies.startswith("3 people fewer: some recordings are copies, of the same way")
 
 
 def test_what_is_no_name_is_refused() -> None:

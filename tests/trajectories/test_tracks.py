@@ -92,6 +92,23 @@ def test_batches_are_put_one_after_another(parts: list[Trajectories]) -> None:
     np.testing.assert_array_equal(whole.windows(2), windows)
 
 
+def test_true_ends_go_with_their_runs() -> None:
+    plain = tracks_of(example())
+    marked = replace(plain, true_ends=np.array([[True, False], [False, False], [True, True]]))
+    kept = marked.take(np.flatnonzero(plain.run != 1))
+    assert kept.ends_are_true.tolist() == [[True, False], [True, True]]
+    both = joined_tracks([plain, marked])
+    assert both.ends_are_true[3:].tolist() == marked.ends_are_true.tolist()
+    assert both.ends_are_true[:3].all()
+    assert joined_tracks([plain, plain]).true_ends is None
+    ends, are_true = marked.ends_of_runs
+    for row, run in enumerate(marked.run.tolist()):
+        np.testing.assert_array_equal(ends[row], runs_of(marked)[run][[0, -1]])
+        assert are_true[row].tolist() == marked.ends_are_true[run].tolist()
+    with pytest.raises(BadInput, match="whether both of its ends are true"):
+        replace(plain, true_ends=np.ones((2, 2), dtype=np.bool_))
+
+
 # What is refused
 
 

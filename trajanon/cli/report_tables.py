@@ -14,10 +14,8 @@ from trajanon.release.verdict_sentences import label_of, sentence_of
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""
 
-_LISTS_OF_ROWS = {
-    *("labels", "line_keys", "rows", "sizes", "starts", "subjects_per_group", "without")
-}
-"""Lists of a report, and of its parts, with an entry for each trajectory or group, or many."""
+_LISTS_OF_ROWS = {"labels", "line_keys", "rows", "sizes", "starts", "subjects_per_group", "without"}
+"""Lists of a report, and of its parts, with one or more entries for each trajectory or group."""
 
 _MOST_USES = 5  # of columns, of as many kinds of tables, that are printed
 
@@ -33,12 +31,7 @@ def without_lists(report: Mapping[str, object]) -> dict[str, object]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.why_left_out import (
-        limits_sentence,
-        people_sentences,
-        recordings_sentence,
-        sentences,
-    )
+    from trajanon.extract import why_left_out
 
     # What the columns were taken for stands first: all else follows from it.
     counts = provenance["counts"]
@@ -47,10 +40,12 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(use.sentence)
     if len(uses) > _MOST_USES:
         tell("More tables have other columns: --json lists them.")
-    tell(recordings_sentence(provenance))
-    if limits := limits_sentence(provenance):
+    tell(why_left_out.recordings_sentence(provenance))
+    if limits := why_left_out.limits_sentence(provenance):
         tell(limits)
-    for sentence in [*people_sentences(provenance), *sentences(provenance)]:
+    for sentence in why_left_out.people_sentences(provenance):
+        tell(sentence)
+    for sentence in why_left_out.sentences(provenance):
         tell(sentence)
     if counts.get("points near hidden places") == 0:
         tell(
@@ -86,8 +81,8 @@ def show_release(report: Report) -> None:
         tell(f"{report.roads.on_roads:,} of {number_of(report.lines, 'line')} were laid on roads.")
     if report.stages[-1].information_loss == 0.0:  # of the lines before they are moved
         tell(
-            "Nothing was lost, because the members of each group are equal: give anonymize what "
-            "trajanon extract wrote, not a release."
+            "Nothing was lost, because the members of each group are equal. If this was a release, "
+            "give anonymize what trajanon extract wrote instead."
         )
     if report.stopped:
         tell(STOPPED)

@@ -84,21 +84,21 @@ def microaggregate(
 
 @contextmanager
 def _columns_asked(*parameters: str) -> Iterator[None]:
-    """Ask for the columns to average, if the block cannot tell them, by options to copy.
+    """Where the block cannot tell which columns to average, ask for them by options to copy.
 
-    These are of the ``parameters`` that the command has.
+    Of these options, only those are proposed that are ``parameters`` of the command.
     """
     from trajanon.tables.table_columns import AveragesUnclear
 
     try:
         yield
     except AveragesUnclear as error:
-        options = [
+        proposed = [
             f"{flag_of(name)} {shlex.quote(text_of_names(names))}"
             for name, names in error.proposal.items()
             if names and name in parameters
         ]
-        way_out = f": {' '.join(options)}" if error.proposal["columns"] else " in --columns"
+        way_out = f": {' '.join(proposed)}" if error.proposal["columns"] else " in --columns"
         raise BadInput(f"{error.problem}; name the columns to average{way_out}") from error
 
 
@@ -165,9 +165,6 @@ def bound(
         if certificate["certified"]
         else "The bound is valid but not certified: no linear programme was solved to optimality."
     )
-
-
-# Results as lines on the screen.
 
 
 def rounded_text(value: float, rounding: str) -> str:

@@ -243,7 +243,8 @@ class ReleaseSettings(Checked):
         fewer; days of more trips, and those that fewer than k people resemble, are left out.
     distinct_ends
         Aim for at least this many places, 200 m apart, where the trips behind a line begin, and as
-        many where they end. What no exchange with near groups mends is counted; 1 turns it off.
+        many where they end. A line of windows keeps some 200 m from fewer such places. What no
+        exchange with near groups mends is counted; 1 turns it off.
     leave_out
         Percent of the trajectories to leave out after the search, in whole groups, those farthest
         from their means first. The report counts the bias: mostly long trips go.

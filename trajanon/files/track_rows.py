@@ -8,9 +8,13 @@ beginning, each ends with the first point of the next, the last at the end of th
 If a window may be on any run of its recording, its row holds all of them: ``track`` has the runs
 one after another, ``start`` is the place among all their points, and the column ``runs`` has a
 list of how many points each run has.
+
+The column ``track_true_ends`` says of the piece, or of each of the runs, whether it begins and ends
+where its recording or a gap does: 1, or 0 where a border cut it. Without it all do.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import shapely
@@ -66,6 +70,22 @@ def starts_of_rows(tracks: Tracks) -> Ints:
     return tracks.start + tracks.first[tracks.run] - tracks.first[first_run]
 
 
+def true_ends_of_rows(tracks: Tracks) -> tuple[Ints, Ints]:
+    """Mark whether the start and end of each run of each row are true, and count the marks."""
+    first_run, end_run = tracks.run, tracks.run + 1
+    if tracks.recording is not None:
+        first_run, end_run = _runs_of_recordings(tracks)
+    count = end_run - first_run
+    is_true = tracks.ends_are_true[indices_of_spans(first_run, count)]
+
+    # A piece may begin and end within its run.
+    begin, end = _spans_of_rows(tracks)
+    last = np.cumsum(count) - 1
+    is_true[last - count + 1, 0] &= begin == tracks.first[first_run]
+    is_true[last, 1] &= end == tracks.first[end_run]
+    return is_true.ravel().astype(np.int8), 2 * count
+
+
 def _runs_of_recordings(tracks: Tracks) -> tuple[Ints, Ints]:
     """Find the first run of each row's recording, and the first run after them, (n,) each."""
     assert tracks.recording is not None
@@ -81,28 +101,32 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     Points are numbered as in `Tracks.points`. A row has those of its piece, or of all runs of its
     recording.
     """
-    if tracks.recording is not None:
-        first_run, end_run = _runs_of_recordings(tracks)
-        begin = tracks.first[first_run]
-        end = tracks.first[end_run]
-    else:
-        order = np.lexsort((tracks.start, tracks.run))
-        run = tracks.run[order]
-        window_point = tracks.first[run] + tracks.start[order]  # the first one of each window
-        is_first_of_run = np.diff(run, prepend=-1) != 0
-        is_last_of_run = np.append(is_first_of_run, True)[1:]
-
-        # A piece ends with the first point of the next one.
-        next_window_point = np.append(window_point, 0)[1:]
-        begin = np.empty_like(window_point)
-        begin[order] = np.where(is_first_of_run, tracks.first[run], window_point)
-        end = np.empty_like(window_point)
-        end[order] = np.where(is_last_of_run, tracks.first[run + 1], next_window_point + 1)
-
+    begin, end = _spans_of_rows(tracks)
     size = end - begin
     block = np.cumsum(size) // _POINTS_PER_BLOCK
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
         yield indices_of_spans(begin[rows], size[rows]), size[rows]
+
+
+def _spans_of_rows(tracks: Tracks) -> tuple[Ints, Ints]:
+    """Find the first of each row's points, and the first point after them, (n,) each."""
+    if tracks.recording is not None:
+        first_run, end_run = _runs_of_recordings(tracks)
+        return tracks.first[first_run], tracks.first[end_run]
+
+    order = np.lexsort((tracks.start, tracks.run))
+    run = tracks.run[order]
+    window_point = tracks.first[run] + tracks.start[order]  # the first one of each window
+    is_first_of_run = np.diff(run, prepend=-1) != 0
+    is_last_of_run = np.append(is_first_of_run, True)[1:]
+
+    # A piece ends with the first point of the next one.
+    next_window_point = np.append(window_point, 0)[1:]
+    begin = np.empty_like(window_point)
+    begin[order] = np.where(is_first_of_run, tracks.first[run], window_point)
+    end = np.empty_like(window_point)
+    end[order] = np.where(is_last_of_run, tracks.first[run + 1], next_window_point + 1)
+    return begin, end
 
 
 def read_tracks(file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:
@@ -116,11 +140,25 @@ def read_tracks(file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:
         point_times, sizes = lists_of(file.read(["track_times"])["track_times"], "track_times")
         _require(np.array_equal(size, sizes))
 
+    points_of_runs, runs_per_row = np.empty(0), np.ones(len(start), dtype=np.int64)
     if "runs" in names:
         points_of_runs, runs_per_row = lists_of(file.read(["runs"])["runs"], "runs")
-        return _tracks_of_recordings(start, ticks, size, point_times, points_of_runs, runs_per_row)
+
+    true_ends = None
+    if "track_true_ends" in names:
+        marks, sizes = lists_of(
+            file.read(["track_true_ends"])["track_true_ends"], "track_true_ends"
+        )
+        _require(np.array_equal(sizes, 2 * runs_per_row))
+        true_ends = marks.reshape(-1, 2) != 0
+
+    if "runs" in names:
+        tracks = _tracks_of_recordings(
+            start, ticks, size, point_times, points_of_runs, runs_per_row
+        )
+        return replace(tracks, true_ends=true_ends)
     run = whole_numbers("run", geoparquet.written_column(file, "run"))
-    return _tracks_of_pieces(run, start, ticks, size, point_times, windows)
+    return _tracks_of_pieces(run, start, ticks, size, point_times, true_ends, windows)
 
 
 def _pieces(file: ParquetParts) -> tuple[NDArray[np.int32], Ints]:
@@ -187,6 +225,7 @@ def _tracks_of_pieces(
     ticks: NDArray[np.int32],
     size: Ints,
     times: Floats | None,
+    true_ends: Bools | None,
     windows: Floats,
 ) -> Tracks:
     """Join the pieces of runs: one for each row, with the points of ``ticks`` one after another.
@@ -218,15 +257,20 @@ def _tracks_of_pieces(
     begins_run[1:] = ~is_joined
     joined_run = np.cumsum(begins_run) - 1
     size = size - np.append(is_joined, False)  # the point where pieces meet is in both
+    ends_run = np.append(begins_run, True)[1:]
+    if true_ends is not None:
+        true_ends = true_ends[order]
+        true_ends = np.column_stack([true_ends[begins_run, 0], true_ends[ends_run, 1]])
 
     pieces = [slice(at, at + n) for at, n in zip(first.tolist(), size.tolist(), strict=True)]
     place_in_order = np.argsort(order)
     return Tracks(
         points=TrackPoints(np.concatenate([ticks[piece] for piece in pieces])),
-        first=np.append(0, np.cumsum(size)[np.append(begins_run, True)[1:]]),
+        first=np.append(0, np.cumsum(size)[ends_run]),
         run=joined_run[place_in_order],
         start=(start - begin[begins_run][joined_run])[place_in_order],
         times=None if times is None else np.concatenate([times[piece] for piece in pieces]),
+        true_ends=true_ends,
     )
 
 

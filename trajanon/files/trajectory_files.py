@@ -41,9 +41,10 @@ def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories)
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
     Columns: trajectory (row number), subject, trace, geometry, times, a list of seconds since 1970
-    UTC, marks, true_start and true_end; with tracks also run, start, track, runs and track_times,
-    as `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands
-    in the file's metadata under ``trajanon``. The file is readable by its owner only.
+    UTC, marks, true_start and true_end; with tracks also run, start, track, runs, track_times and
+    track_true_ends, as `trajanon.files.track_rows` describes. What is not known has no column. The
+    provenance stands in the file's metadata under ``trajanon``. The file is readable by its owner
+    only.
 
     Examples
     --------
@@ -111,6 +112,9 @@ def _tables(
                     ],
                     pa.large_list(pa.float64()),
                 )
+            if tracks.true_ends is not None:
+                true_ends = arrow.column_of_lists(*track_rows.true_ends_of_rows(tracks))
+                columns["track_true_ends"] = true_ends
             runs_before += len(tracks.first) - 1
 
         # What is not known has no column.

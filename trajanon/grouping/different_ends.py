@@ -1,7 +1,8 @@
 """Places at the two ends of trips: each group needs members in several places at each end.
 
 If all trips of a group began in one place, the released line would show that place as the home of
-all its people. This is our own rule. Ends up to 200 m apart (`ONE_PLACE`) are in one place.
+all its people. This is our own rule. Ends up to 200 m apart (`ONE_PLACE`) are in one place. Windows
+begin and end where they were cut: their line shows ends of recordings only where it comes near.
 """
 
 from typing import NamedTuple
@@ -15,12 +16,19 @@ from trajanon.grouping.neighbours import nearest_points
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.trajectories.geodesy import EARTH_RADIUS
 
+SHOWN = 250.0
+"""Metres from the end of a recording at which a line of windows shows it: somewhat more than one
+place is wide, as the line will be moved."""
+
 _CANDIDATES = 64  # nearest groups that a group may be merged with
 _AXES = 8  # principal axes along which near groups are looked for, the longest
 
 
 class Ends(NamedTuple):
-    """Where n trips begin and end (e ends each), and how many places a group needs at each end."""
+    """Where n trips begin and end (e ends each), and how many places a group needs at each end.
+
+    Of windows, ``places`` are where their recordings begin and end.
+    """
 
     # In metres in space, (n, e, 3); not a number where it is no place of anybody's: such an end is
     # in another place than all others.
@@ -31,18 +39,37 @@ class Ends(NamedTuple):
     # Metres up to which the moves of the search count an end as another place: a group that needs a
     # farther one would be too wide.
     reach: float
+    # Where windows begin and end themselves, in metres in space, (n, e, 3); None of trips.
+    window_ends: Floats | None = None
 
     def take(self, rows: Ints) -> "Ends":
         """Return the ends of the trips in these rows."""
         return self._replace(
-            places=self.places[rows], middles=self.middles[rows], lengths=self.lengths[rows]
+            places=self.places[rows],
+            middles=self.middles[rows],
+            lengths=self.lengths[rows],
+            window_ends=None if self.window_ends is None else self.window_ends[rows],
         )
+
+    def seen_by_moves(self) -> "Ends":
+        """Return the ends of windows as the moves of a search see them: the same in all groups.
+
+        Only windows that begin or end nearby show an end: up to twice as far, for their line may be
+        nearer.
+        """
+        assert self.window_ends is not None
+        is_far = ((self.places - self.window_ends) ** 2).sum(axis=-1) > (2.0 * ONE_PLACE) ** 2
+        places = np.where(is_far[:, :, None], np.nan, self.places)
+        return self._replace(places=places, window_ends=None)
 
     def lacks_place(self, rows: Ints) -> bool:
         """Return whether a group of the trips in these rows lacks a place at one of its ends."""
+        places = self.places[rows]
+        if self.window_ends is not None:
+            squares = ((places - self.window_ends[rows].mean(axis=0)) ** 2).sum(axis=-1)
+            places = np.where((squares > SHOWN**2)[:, :, None], np.nan, places)
         return not all(
-            are_distinct(self.places[rows, end], self.distinct)
-            for end in range(self.places.shape[1])
+            are_distinct(places[:, end], self.distinct) for end in range(places.shape[1])
         )
 
     def groups_lacking_places(self, labels: Ints) -> list[int]:

@@ -10,11 +10,15 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, renumbered
+from trajanon.common.parameters_of_single_methods import MicroaggregateSettings
 from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
 from trajanon.grouping.group_means import group_means, members_of_groups
 from trajanon.grouping.k_promise import check_kept
 from trajanon.grouping.partition import measured
 from trajanon.grouping.principal_axes import principal_axes, turn
+from trajanon.grouping.problem import whole_problem
+from trajanon.grouping.refinements.descent import descend
+from trajanon.grouping.sliding.off_recording_ends import slid_off_ends
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release.lines_of_groups import TrajectoryGroups
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
@@ -22,6 +26,7 @@ from trajanon.release.worst_groups import leave_out_worst
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.search_columns import search_columns
+from trajanon.trajectories.trajectories import Trajectories
 
 MOST_LEFT_OUT = 0.01
 """Share of the trajectories that may be left out because their groups are too wide."""
@@ -37,19 +42,22 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
     trajectories = groups.trajectories
     before = groups.partition
 
+    trajectories, labels, windows_in_one_place = moved_off_ends(groups, k)
     labels, mended = mend_labels(
         trajectories.points,
         lambda: standardise(*search_columns(trajectories, plan.timing)),
-        before.labels,
+        labels,
         k,
         subjects=trajectories.subject,
         ends=plan.ends_of(trajectories),
     )
+    one_place = mended.one_place + windows_in_one_place
+    mended = msgspec.structs.replace(mended, one_place=one_place)
     if plan.release.leave_out:
         labels, worst = leave_out_worst(trajectories.points, labels, plan.release.leave_out / 100.0)
         mended = msgspec.structs.replace(mended, worst=worst)
     groups = replace(groups, mended=mended)
-    if np.array_equal(labels, before.labels):
+    if np.array_equal(labels, before.labels) and trajectories is groups.trajectories:
         return groups
 
     is_released = labels >= 0
@@ -70,6 +78,42 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
         stopped=before.stopped,
     )
     return replace(groups, trajectories=released, partition=after, left_out=~is_released)
+
+
+def moved_off_ends(groups: TrajectoryGroups, k: int) -> tuple[Trajectories, Ints, GroupsInOnePlace]:
+    """Move windows whose line shows where all of their recordings begin, or end.
+
+    They slide away from there, if they may. Groups without room are merged with others, and what
+    that costs is regained by exchanges between groups. Also returned are the new labels, (n,), and
+    how many groups were in one place and are mended, or of how many that is not known.
+    """
+    plan = groups.plan
+    trajectories = groups.trajectories
+    labels = groups.partition.labels
+    ends = plan.ends_of(trajectories)
+    if ends is None:
+        is_unknown = trajectories.unit == "trajectory" and trajectories.tracks is None
+        unknown = int(labels.max()) + 1 if is_unknown else 0
+        return trajectories, labels, GroupsInOnePlace(unknown=unknown)
+
+    lacking = len(ends.groups_lacking_places(labels))
+    if ends.window_ends is None or not lacking:
+        return trajectories, labels, GroupsInOnePlace()
+
+    if plan.release.align:
+        trajectories = slid_off_ends(trajectories, labels, ends)
+        ends = plan.ends_of(trajectories)
+        assert ends is not None
+
+    records = standardise(*search_columns(trajectories, plan.timing))
+    merged = merge_groups_lacking_places(records, labels, ends)
+    if not np.array_equal(merged, labels):
+        people = np.arange(len(labels)) if trajectories.subject is None else trajectories.subject
+        settings = MicroaggregateSettings(seed=plan.secret_search.seed)
+        problem = whole_problem(records, renumbered(people), k, settings, ends=ends.seen_by_moves())
+        labels = descend(problem, renumbered(merged))
+    left = len(ends.groups_lacking_places(labels))
+    return trajectories, labels, GroupsInOnePlace(groups=lacking - left)
 
 
 def mend_labels(
@@ -98,12 +142,11 @@ def mend_labels(
     if ends is not None:
         ends = ends.take(rows)
         group_numbers, group = np.unique(labels[rows], return_inverse=True)
-        merged = merge_groups_lacking_places(groups.records[rows], group, ends)
-        labels[rows] = group_numbers[merged]
-        in_one_place = GroupsInOnePlace(
-            groups=len(ends.groups_lacking_places(group)),
-            left=len(ends.groups_lacking_places(renumbered(merged))),
-        )
+        if lacking := len(ends.groups_lacking_places(group)):
+            merged = merge_groups_lacking_places(groups.records[rows], group, ends)
+            labels[rows] = group_numbers[merged]
+            left = len(ends.groups_lacking_places(renumbered(merged)))
+            in_one_place = GroupsInOnePlace(groups=lacking, left=left)
 
     check_kept(renumbered(labels[rows]), people[rows], k, "mending")
     left = groups.still_wide(labels)

@@ -80,7 +80,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
     columns, weights = search_columns(trajectories, plan.timing)  # (n, p) and (p,)
     records = standardise(columns, weights)
     person = renumbered(trajectories.subject)
-    ends = plan.ends_of(trajectories)
+    ends = plan.ends_for_search(trajectories)
 
     def searched_labels(rows: Ints) -> Ints:
         """Search groups of these rows, and note if Ctrl-C ended the search."""

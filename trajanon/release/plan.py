@@ -79,15 +79,15 @@ class Plan:
             )
         return number
 
-    def refuse_ends_of(self, unit: UnitName) -> None:
-        """Refuse what is asked of ends where there are no trips and no days: windows have none."""
+    def refuse_ends_of(self, unit: UnitName, *, has_tracks: bool) -> None:
+        """Refuse what is asked of ends where nobody says where recordings begin and end."""
         asked = None if self.public_places is None else "`public_places`"
         if self.release.distinct_ends > ReleaseSettings.distinct_ends:
             asked = f"`distinct_ends={self.release.distinct_ends}`"
-        if asked is not None and unit == "trajectory":
+        if asked is not None and unit == "trajectory" and not has_tracks:
             raise BadInput(
-                f"{asked} is for whole trips and days, which trajanon extract makes without "
-                "`windows`: make these, or leave it out"
+                f"{asked} needs whole trips, days, or windows with their tracks: make them with "
+                "trajanon extract, or leave it out"
             )
 
     def with_key(self, key: bytes | None = None) -> "Plan":
@@ -100,17 +100,26 @@ class Plan:
         return replace(self, key=key or self.key or holders_key(self.key_file))
 
     def ends_of(self, trajectories: Trajectories) -> Ends | None:
-        """Return the starts and ends of trips or days that a group must not have in one place.
+        """Return the starts and ends that a group must not have in one place.
 
-        None where nothing is asked of ends: of windows, which begin and end where they were cut.
+        Of windows these are the ends of their runs. None where nothing is asked of ends, or where
+        nobody says where runs end.
         """
         distinct = self.release.distinct_ends
-        if trajectories.unit == "trajectory" or distinct < 2 or self.release.as_published:
+        if distinct < 2 or self.release.as_published:
             return None
 
-        # Nothing is asked of an end at the border of the area, or in a public place.
         ends = trajectories.points[:, [0, -1]]  # (n, 2, 2), degrees
-        is_exempt = ~trajectories.ends_are_true
+        are_true = trajectories.ends_are_true
+        window_ends = None
+        if trajectories.unit == "trajectory":
+            if trajectories.tracks is None:
+                return None
+            window_ends = in_space(ends.reshape(-1, 2)).reshape(-1, 2, 3)
+            ends, are_true = trajectories.tracks.ends_of_runs
+
+        # Nothing is asked of an end at the border of the area, or in a public place.
+        is_exempt = ~are_true
         if self.public_places is not None:
             is_public = self.public_places.contains(*ends.reshape(-1, 2).T)
             is_exempt = is_exempt | is_public.reshape(is_exempt.shape)
@@ -119,7 +128,12 @@ class Plan:
         places[is_exempt] = np.nan  # which `Ends` takes for a place like no other
         metres = lengths(trajectories.points)
         middles = in_space(trajectories.points.mean(axis=1))
-        return Ends(places, distinct, middles, lengths=metres, reach=float(np.median(metres)))
+        reach = float(np.median(metres))
+        return Ends(places, distinct, middles, metres, reach, window_ends)
+
+    def ends_for_search(self, trajectories: Trajectories) -> Ends | None:
+        """Return what the search sees of ends: nothing of windows, which slide after it."""
+        return None if trajectories.unit == "trajectory" else self.ends_of(trajectories)
 
     @property
     def secret_search(self) -> Settings:

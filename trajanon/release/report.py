@@ -134,10 +134,14 @@ class WideGroups(_Counts, frozen=True):
 
 
 class GroupsInOnePlace(_Counts, frozen=True):
-    """Groups whose members begin, or end, in fewer places than `distinct_ends` asks for."""
+    """Groups whose members begin, or end, in fewer places than `distinct_ends` asks for.
+
+    Of windows, groups whose lines begin, or end, near so few places.
+    """
 
     groups: Whole = 0  # after the search
     left: Whole = 0  # after mending
+    unknown: Whole = 0  # groups of windows without tracks: nobody says where recordings end
 
 
 class WorstGroups(_Counts, frozen=True):

@@ -1,5 +1,6 @@
 """The verdict on a release: may it be published, and for whom? A function of its report alone."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -45,6 +46,9 @@ DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
 MANY_PEOPLE = 10  # times k: with fewer people, more trips of theirs fill no further groups
+
+_VEHICLES = re.compile(r"bike|bici|cycle|scooter|vehicle|fahrzeug|taxi|\bcab", re.IGNORECASE)
+"""Columns of vehicles, of which one person uses several."""
 
 FEW_DATA = 0.15
 SHOWS_NOTHING = 0.50
@@ -276,18 +280,19 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     """Find whether many lines show a place where all of their people begin or end."""
-    if report.unit == "trajectory":
-        # Windows begin and end where extraction cut them. Of other lines nobody says where.
-        if report.source.recordings is None:
-            yield Finding("ends_unknown", {"units": UNITS[report.unit]})
+    in_one_place = report.mended_groups.one_place
+    # Windows begin where they were cut: what matters is where their recordings do.
+    units = "recordings" if report.unit == "trajectory" else UNITS[report.unit]
+    if in_one_place.unknown:
+        yield Finding("ends_unknown", {"units": UNITS[report.unit]})
     elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
-        yield Finding("ends_not_checked", {"units": UNITS[report.unit]}, default)
-    share = report.mended_groups.one_place.left / max(report.groups, 1)
+        yield Finding("ends_not_checked", {"units": units}, default)
+    share = in_one_place.left / max(report.groups, 1)
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
         of_lines = Share(share, report.groups)
-        numbers: Numbers = {"share": of_lines, "units": UNITS[report.unit], "places": places}
+        numbers: Numbers = {"share": of_lines, "units": units, "places": places}
         trimmed = _remedy(report, "trim_ends", trim_ends=200)  # metres of each end
         yield Finding(
             "ends_in_one_place" if places <= 2 else "ends_in_few_places", numbers, trimmed
@@ -315,6 +320,8 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
     elif report.source.drawn_anew:
         yield Finding("names_drawn_anew", {})
+    if any(map(_VEHICLES.search, report.source.person_columns)):
+        yield Finding("vehicles_named", {"units": UNITS[report.unit]})
     if len(report.source.person_columns) > 1:
         yield Finding("people_named_otherwise", {"columns": len(report.source.person_columns)})
 

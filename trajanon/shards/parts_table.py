@@ -65,8 +65,8 @@ class PartsTable:
         names += ["true_start", "true_end"]
         if self.plan.release.times is not None:
             names += ["times"]
-        if self.plan.release.align and holds_tracks(self.file):
-            names += ["run", "start", "runs", "track", "track_times"]
+        if holds_tracks(self.file):
+            names += ["run", "start", "runs", "track", "track_times", "track_true_ends"]
         return [name for name in names if name in schema.names]
 
     @property

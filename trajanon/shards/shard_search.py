@@ -104,7 +104,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
     # Files are opened again for each column that is read.
     subject = renumbered(person) if table.knows_people else None
     file = replace(file, where=table.folder)
-    return ShardRows(number, person, table.read(file, subject, tracks=table.plan.release.align))
+    return ShardRows(number, person, table.read(file, subject, tracks=True))
 
 
 def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFound:

@@ -16,6 +16,7 @@ from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
 from trajanon.common.threads_and_dask import each_done
+from trajanon.files.trajectory_files import holds_tracks
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
 from trajanon.release.assembled_release import refuse_far, released_words
@@ -77,7 +78,7 @@ def release_in_shards(
     """
     since = perf_counter()
     refuse_attribution(table.origin.attribution)
-    table.plan.refuse_ends_of(table.origin.unit)
+    table.plan.refuse_ends_of(table.origin.unit, has_tracks=holds_tracks(table.file))
     do_each = partial(each_done, client, progress)
     table = _split(table, states, shards, capacity, do_each)
     # The key, which was just read or made, is part of the request.

@@ -60,7 +60,10 @@ class Columns:
         self, role: str, names: Sequence[str], chosen: Choice, *, folders: bool
     ) -> dict[Choice, str]:
         """Return what can be chosen for a role, in words; columns that may name people first."""
-        words: dict[Choice, str] = {"": "Not chosen yet" if role == "subject" else "None found"}
+        # Extraction tells a column that was chosen like one that it found.
+        words: dict[Choice, str] = {"": "Look for one" if chosen else "None found"}
+        if role == "subject":
+            words[""] = "Not chosen yet"
         if self.roles.get(role, chosen) != chosen:
             words[""] = f"{self.roles[role]} (found)"
 
@@ -92,7 +95,8 @@ def sentences_of_extraction(extraction: Mapping[str, Any]) -> list[str]:
     people = people_named(extraction)
     named = number_of(people, "person is named", "people are named")
     return [
-        f"{points} of {recordings}: {length}{lasts}. They become {became}.",
+        f"{points} of {recordings} were read. Once cleaned, {length}{lasts} are left.",
+        f"They become {became}.",
         f"k counts people: {named}." if people else "k counts recordings: nobody is named.",
         *map(in_words_of_the_page, people_sentences(extraction)),
         recordings_sentence(extraction),
@@ -106,7 +110,7 @@ def people_named(extraction: Mapping[str, Any]) -> int:
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """What helps against a finding: new values of options."""
+    """What helps against a finding, as commands print it for scripts: new values of options."""
 
     label: str
     changes: Mapping[str, Choice]  # None leaves an option out
@@ -131,14 +135,14 @@ def changes_of(remedy: Remedy) -> list[tuple[str, Choice]]:
 
 
 class Finding(msgspec.Struct):
-    """What a verdict found, and the one thing that helps."""
+    """What a verdict found, and the one thing that helps, as commands print them."""
 
     sentence: str
     remedy: Remedy | None
 
 
 class Verdict(msgspec.Struct):
-    """Whether a release may be published."""
+    """Whether a release may be published, as commands print it."""
 
     kind: str
     colour: str
@@ -147,7 +151,7 @@ class Verdict(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """An answer that page and datasheet give, too."""
+    """An answer that the page of the evaluation and the datasheet give, too."""
 
     question: str
     answer: str
@@ -206,7 +210,10 @@ class Results:
     # Are they what was asked for?
 
     def have(self, commands: Sequence[str]) -> bool:
-        """Whether all of these commands gave results, whatever was chosen."""
+        """Whether all of these commands gave results, whatever was chosen.
+
+        There may be no public map: a release that must not be published gets none.
+        """
         return self.outputs.keys() >= {*commands} - {"public map"}
 
     def are_current(self, commands: Sequence[str]) -> bool:
@@ -269,5 +276,6 @@ class Results:
             str(MAP): "the map with the originals (private)",
         }
         words = public | private if self.may_be_published else private
+        # Settings are no file: the server writes them when they are asked for.
         present = {path.name for path in self.form.folder.iterdir()} | {SETTINGS}
         return {file: meaning for file, meaning in words.items() if file in present}

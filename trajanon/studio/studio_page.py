@@ -50,7 +50,7 @@ _RUNS = {READ_FILES: "Read the files", MAKE_RELEASE: "Make the release"}
 
 
 class Page:
-    """What every tab shows of the work, updated whenever a command has ended."""
+    """What every tab shows of the work, updated whenever something of it has changed."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -76,8 +76,6 @@ class Page:
             self._show_results()
             self._show_end()
 
-    # The sections.
-
     def _show_files(self) -> None:
         with _section("1. Files"):
             ui.html(
@@ -101,8 +99,12 @@ class Page:
 
     def _show_choices(self) -> None:
         with _section("2. Release"):
-            of_release = (form_field for form_field in FIELDS if form_field.command != "columns")
-            shown = [form_field for form_field in of_release if not form_field.folded]
+            # Columns are asked for where they are found, or missing.
+            shown = [
+                form_field
+                for form_field in FIELDS
+                if form_field.command != "columns" and not form_field.folded
+            ]
             _show_fields(self.form, shown)
             self._command_button(MAKE_RELEASE, "release")
             self.problem_beside("release")
@@ -141,7 +143,10 @@ class Page:
 
     def _show_end(self) -> None:
         with _section("7. End"):
-            ui.label(f"Everything is in {self.form.folder}, and is removed at the end.")
+            ui.label(
+                f"Uploads and results are in {self.form.folder}, and are removed at the end. Files "
+                "added by their path stay where they are."
+            )
             ui.button("Remove everything and end", on_click=self._ask_to_end).props(
                 "outline no-caps"
             )
@@ -225,7 +230,7 @@ class Page:
             self._show_columns(USUAL_ROLES, columns.names)
             unused = [name for name in columns.names if name not in columns.roles.values()]
             ui.label(f"Columns that are not used: {', '.join(unused) or 'none'}.")
-        # Where nobody is named, k counts recordings, and none of them as one person's.
+        # How the nameless count matters only where others are named.
         if people_named(extraction) and Provenance.read(extraction).source.nameless:
             _show_field(FIELDS_BY_NAME["nameless"], self.form.chosen)
 

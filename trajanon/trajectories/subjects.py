@@ -49,7 +49,8 @@ def merged_sentences(
     if merged.copies:
         people = number_of(merged.copies, "person", "people")
         sentences.append(
-            f"{people} fewer: some recordings are copies, with the same way at the same times."
+            f"{people} fewer: some recordings are copies, of the same way and at the same times, "
+            "if they have any."
         )
     return sentences
 

@@ -102,6 +102,9 @@ class Tracks:
     start: Ints  # place within its run of each trajectory's first point, (n,)
     times: Floats | None = None  # seconds since 1970 UTC, (t,); NaN at all points of runs without
     recording: Ints | None = None  # number of the recording of each run, (r,), rising
+    # Whether a run begins and ends where its recording or a gap does, (r, 2); False where it was
+    # cut at the border of the area. None if all do.
+    true_ends: Bools | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be runs and trajectories on them."""
@@ -141,11 +144,13 @@ class Tracks:
             and self._recordings.shape == (len(first) - 1,)
             and self._recordings.dtype.kind == "i"
             and (np.diff(self._recordings, prepend=0) >= 0).all()
+            and self.ends_are_true.shape == (len(first) - 1, 2)
+            and self.ends_are_true.dtype == np.bool_
         ):
             raise BadInput(
                 f"tracks are {t} points (lat, lon), perhaps a time for each; first points of runs, "
                 f"rising from 0 to {t}; a run and a start of each trajectory, whole numbers; and "
-                "perhaps a recording of each run, rising"
+                "perhaps a recording of each run, rising, and whether both of its ends are true"
             )
 
     def _refuse_starts_off_runs(self, m: int) -> None:
@@ -160,6 +165,22 @@ class Tracks:
                 f"{points_of_run[trajectory]} points, and {m} of them, every {STEPS}th, must lie "
                 "on it"
             )
+
+    @property
+    def ends_are_true(self) -> Bools:
+        """Mark the starts and ends of runs that are true ones, (r, 2)."""
+        if self.true_ends is None:
+            return np.ones((len(self.first) - 1, 2), dtype=np.bool_)
+        return self.true_ends
+
+    @property
+    def ends_of_runs(self) -> tuple[Floats, Bools]:
+        """Return where the run of each trajectory begins and ends, (n, 2, 2), in degrees.
+
+        And whether these ends are true ones, (n, 2).
+        """
+        places = np.stack([self.first[self.run], self.first[self.run + 1] - 1], axis=1)
+        return self.points[places], self.ends_are_true[self.run]
 
     @property
     def _recordings(self) -> Ints:
@@ -240,19 +261,22 @@ class Tracks:
             start=self.start[trajectories],
             times=None if self.times is None else self.times[point_stays],
             recording=None if self.recording is None else self.recording[run_stays],
+            true_ends=None if self.true_ends is None else self.true_ends[run_stays],
         )
 
 
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
     """Put tracks of parts one after another; recordings of two parts are different ones.
 
-    Times and recordings are there only if every part has them.
+    Times and recordings are there only if every part has them. All ends are true ones in a part
+    that says nothing of them.
     """
     points_in_run = np.concatenate([np.diff(part.first) for part in parts])
     runs_in_part = [len(part.first) - 1 for part in parts]
     times = [part.times for part in parts if part.times is not None]
     recordings = [part.recording for part in parts if part.recording is not None]
     recordings_in_part = [int(recording.max(initial=-1)) + 1 for recording in recordings]
+    says_true_ends = any(part.true_ends is not None for part in parts)
     return Tracks(
         points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
         first=np.append(0, np.cumsum(points_in_run)),
@@ -261,6 +285,9 @@ def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
         times=np.concatenate(times) if len(times) == len(parts) else None,
         recording=_numbered_on(recordings, recordings_in_part)
         if len(recordings) == len(parts)
+        else None,
+        true_ends=np.concatenate([part.ends_are_true for part in parts])
+        if says_true_ends
         else None,
     )
 

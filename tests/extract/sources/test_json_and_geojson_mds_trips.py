@@ -61,6 +61,14 @@ def test_a_trip_is_a_trace_of_its_vehicle(path: Path) -> None:
     assert one.time.tolist() == [1_529_968_782.421, 1_529_968_802.921, 1_529_968_822.421]
 
 
+def test_the_column_of_subjects_says_that_they_are_vehicles(path: Path) -> None:
+    """A device of a shared vehicle is no rider's: the verdict says so by the column's name."""
+    reading = Reading()
+    assert len(list(json_and_geojson.read_mds(write(path, trip()), reading))) == 1
+    ((used, _),) = reading.tables.uses
+    assert dict(used)["subject"] == "vehicle_id"
+
+
 @pytest.mark.parametrize("indent", [None, 4])
 @pytest.mark.parametrize(
     "answer",

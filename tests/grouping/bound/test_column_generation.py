@@ -78,7 +78,7 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
         ("GENERATION_ROUNDS", 1),
         ("COLUMNS_PER_RECORD", 0),
         ("PRICING_NODES", 1),
-        ("HALVINGS", 0),
+        ("GAPS_TRIED", 0),
         ("EXTRA_PER_RECORD", 0),
         ("CHOICE_NODES", 0),
     ],

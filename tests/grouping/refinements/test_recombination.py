@@ -128,7 +128,7 @@ def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> 
         ("PRICING_NODES", 1),
         ("GENERATION_ROUNDS", 1),
         ("COLUMNS_PER_RECORD", 0),
-        ("HALVINGS", 0),
+        ("GAPS_TRIED", 0),
         ("CUT_ROUNDS", 0),
     ],
 )

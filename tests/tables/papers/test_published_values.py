@@ -70,6 +70,7 @@ def test_a_damaged_published_table_is_named(tmp_path: Path, k: str) -> None:
 def test_a_published_0_has_no_difference() -> None:
     row = Measurement("hm2", "x", "MDAV", "mdav", "", 3, "il", 5.5, published=0.0)
     assert row.difference is None
+    assert "| 5.5 (0) |" in markdown([row])
 
 
 def test_one_run_has_no_spread() -> None:

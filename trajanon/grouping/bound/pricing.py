@@ -24,7 +24,7 @@ from trajanon._kernels.column_search import (
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.threads_and_dask import in_parts, unwatched
 
-LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
+LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: prices are no more exact
 
 FIRST_NEIGHBOURS = 4
 """Neighbours with which first groups begin; with fewer, prices swing for many rounds."""
@@ -32,7 +32,8 @@ FIRST_NEIGHBOURS = 4
 PRICING_NODES = 20_000
 """Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""
 
-HALVINGS = 10  # how often the gap is halved for a record that has too many groups within it
+GAPS_TRIED = 10
+"""Gaps within which groups round a record are looked for, each half of the one before."""
 
 _ROOTS_PER_GROWTH = 64
 _ROOTS_PER_SEARCH = 8
@@ -42,7 +43,7 @@ _ROOTS_PER_SEARCH = 8
 class FoundGroups(NamedTuple):
     """The best group round each record."""
 
-    groups: list[Ints]  # their members, the root first
+    groups: list[Ints]  # their members, the root first; of records whose best earns enough
     at_most: Floats  # what no group round each record earns more than, shape (m,)
     complete: bool  # whether the search looked at all groups
 
@@ -159,7 +160,8 @@ def groups_within(
 ) -> list[Ints]:
     """Search for all groups round each record that cost up to ``gap`` more than they earn.
 
-    Where more than ``room`` do, for those up to a half of the gap, a quarter, and so on.
+    Where there are more than ``room``, or the search takes too long, for those up to a half of the
+    gap, a quarter, and so on; of a record where each of these searches is given up, for none.
     """
 
     def within(roots: Ints, stop: Event) -> list[Ints]:
@@ -167,12 +169,12 @@ def groups_within(
         at_most = np.empty(1)  # which the search fills in
         groups: list[Ints] = []
         for root in roots[:, None]:
-            for halving in range(HALVINGS):
-                least = -gap / 2**halving
-                complete = search_groups(pricing, search, root, least, PRICING_NODES, at_most)
-                if complete:
+            if stop.is_set():
+                break
+            for halvings in range(GAPS_TRIED):
+                least = -gap / 2**halvings
+                if search_groups(pricing, search, root, least, PRICING_NODES, at_most):
                     groups += _groups_in_rows(search.results, search.sizes)
-                if complete or stop.is_set():
                     break
         return groups
 
@@ -181,5 +183,5 @@ def groups_within(
 
 
 def _groups_in_rows(members: Ints, sizes: Ints) -> list[Ints]:
-    """Return the groups in rows of ``members``, but for those of size 0; behind each is room."""
+    """Return the groups in rows of ``members``: of each row so many entries as its size."""
     return [members[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

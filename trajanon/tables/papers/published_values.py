@@ -99,7 +99,7 @@ def measurements_of(
 
 
 def weighted_correlation(lengths: Sequence[Floats], losses: Sequence[Floats]) -> float:
-    """Correlate the runs of several heuristics, of which each weighs the same."""
+    """Correlate lengths of paths with losses, in runs of several heuristics that weigh the same."""
     weights = np.concatenate([np.full(len(runs), 1.0 / len(runs)) for runs in losses])
     return correlation(np.concatenate(lengths), np.concatenate(losses), weights)
 
@@ -130,7 +130,7 @@ PublishedNumbers = dict[Place, tuple[float, str]]
 
 
 def read_published(folder: Path) -> PublishedNumbers:
-    """Read the published numbers from CSV files, of those that are there."""
+    """Read the published numbers from those of the CSV files that are there."""
     numbers: PublishedNumbers = {}
     for table, name in _FILES.items():
         file = folder / name
@@ -140,13 +140,14 @@ def read_published(folder: Path) -> PublishedNumbers:
             rows = pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records")
             for row in rows:
                 k = int(row["k"]) if row["k"] else None
-                place = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
+                setting = _setting(table, row)
+                place_in_table = (row["dataset"], row["method"], setting, k, row["statistic"])
                 number = (float(row["value"]), row["source"])
                 # Where two papers print a number, the first one stands.
-                numbers.setdefault((table, *place), number)
+                numbers.setdefault((table, *place_in_table), number)
                 # Our table of timing measures anew what was published with compression.
                 if table == "compression" and row["statistic"] == "seconds":
-                    numbers.setdefault(("timing", *place), number)
+                    numbers.setdefault(("timing", *place_in_table), number)
         except (OSError, ValueError, KeyError) as error:
             raise FileProblem(f"cannot read the published table {file}: {error}") from error
     return numbers
@@ -203,7 +204,7 @@ def _machine() -> str:
         lines = (line.partition(":") for line in cpu.read_text(encoding="utf-8").splitlines())
         name = next((value.strip() for key, _, value in lines if key.strip() == "model name"), name)
     versions = ", ".join(f"{p} {version(p)}" for p in ("trajanon", "numpy", "numba"))
-    return f"{name}, one core of {os.cpu_count()}, Python {platform.python_version()}, {versions}"
+    return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
@@ -241,7 +242,8 @@ def _text(m: Measurement) -> str:
         return f"{m.ours:.4g}"
     if m.statistic == "pearson":
         return f"{m.ours:.2f} ({m.published:.2f})"
-    return f"{m.ours:.4g} ({m.published:.4g}, {m.difference:+.1f} %)"
+    difference = "" if m.difference is None else f", {m.difference:+.1f} %"
+    return f"{m.ours:.4g} ({m.published:.4g}{difference})"
 
 
 def _line(cells: Iterable[str]) -> str:
