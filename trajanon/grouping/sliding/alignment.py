@@ -80,7 +80,7 @@ class Schedule(NamedTuple):
 
 COLD = 0.03  # the last heat
 LONG = Schedule(hot=0.7, passes=24, paces=(1, 1, 1), settled=0.0)
-SHORT = Schedule(hot=1.5, passes=16, paces=(2, 2, 1), settled=SETTLED)
+SHORT = Schedule(hot=1.5, passes=16, paces=(4, 2, 1), settled=SETTLED)
 MANY = 85_000
 """So many windows get under 1,000 moves each by default: reading where they may lie then takes more
 time than moves. So passes are fewer, and windows slide farther at first; they begin hotter, as
