@@ -127,5 +127,5 @@ def test_rows_of_a_bucket_come_back_in_the_order_of_tasks(tmp_path: Path) -> Non
         table = pa.table({"number": numbers, "task": np.full(4, task)})
         scratch.put("people", buckets_of_numbers(numbers, 4), task, table)
     (bucket,) = scratch.buckets("people")
-    assert bucket["task"].to_pylist() == [0] * 4 + [1] * 4
-    assert bucket["number"].to_pylist() == [7, 3, 7, 12] * 2
+    assert bucket["task"].tolist() == [0] * 4 + [1] * 4
+    assert bucket["number"].tolist() == [7, 3, 7, 12] * 2

@@ -71,7 +71,7 @@ def test_each_row_is_in_one_shard_with_its_person(table: PartsTable) -> None:
     places = np.concatenate([rows.trajectories.points for rows in shards])
     with table.file.part(0) as part:
         first = table.read(part).points
-    people = places_of_part(table, table.file.parts[0]).person.view(np.int64)
+    people = places_of_part(table, table.file.parts[0]).person
     for row in range(len(first)):
         assert (places[number == row] == first[row]).all()
         assert person[number == row].tolist() == [people[row]]
@@ -128,6 +128,6 @@ def test_lines_are_written_once_and_members_with_their_groups_of_all_shards(
     lines = read_table(table.scratch.lines(0))
     assert K <= sum(map(len, lines["rows"].to_pylist())) <= figures.moments.n
     assert len(lines) == found.groups
-    members = [bucket.to_pandas() for bucket in table.scratch.buckets("members")]
+    members = [*table.scratch.buckets("members")]
     groups = np.concatenate([bucket["group"] for bucket in members])
     assert {*groups.tolist()} == {*range(1_000, 1_000 + found.groups)}

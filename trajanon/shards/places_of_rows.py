@@ -103,7 +103,7 @@ def share_persons_of_traces(table: PartsTable, *, some_have_names: bool) -> Name
 def _owners(table: PartsTable, kind: str) -> Iterator[pd.DataFrame]:
     """Read what parts put of owners, all of an owner together, in the order of parts."""
     for bucket in table.scratch.buckets(kind):
-        yield bucket.to_pandas().sort_values("part", kind="stable")
+        yield bucket.sort_values("part", kind="stable")
 
 
 def _share(table: PartsTable, kind: str, number: int, owners: pd.DataFrame) -> None:

@@ -130,7 +130,7 @@ def write_members(table: PartsTable, rows_already_on_line: Sequence[int], path: 
     with ExitStack() as closing:
         writer: Any = None
         for bucket in table.scratch.buckets("members"):
-            rows = bucket.to_pandas().sort_values("row")
+            rows = bucket.sort_values("row")
             rows["own_row"] &= ~rows.pop("row").isin(rows_already_on_line)
             members = pa.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata()
             if writer is None:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Hashes, Ints
@@ -107,21 +106,20 @@ class Scratch(NamedTuple):
         # Arrow would keep the memory for itself.
         pa.default_memory_pool().release_unused()
 
-    def buckets(self, kind: str) -> Iterator[Any]:
+    def buckets(self, kind: str) -> Iterator[pd.DataFrame]:
         """Read the buckets that have rows, one after another."""
         for folder in sorted(self.rows.glob(f"{kind}-*")):
-            tables = [*map(read_table, _paths_in(folder))]
-            if tables:
-                yield pa.concat_tables(tables)
+            frames = [*_frames_in(folder)]
+            if frames:
+                yield pd.concat(frames)
 
     def frames(self, kind: str, number: int) -> Iterator[pd.DataFrame]:
         """Read what each task put into a bucket."""
-        for path in _paths_in(self.bucket(kind, number)):
-            yield read_table(path).to_pandas()
+        return _frames_in(self.bucket(kind, number))
 
     def count_different(self, kind: str, column: str) -> int:
         """Count the different values of a column, of which equal ones are in one bucket."""
-        return sum(pc.count_distinct(table[column]).as_py() for table in self.buckets(kind))
+        return sum(rows[column].nunique() for rows in self.buckets(kind))
 
 
 def buckets_of_numbers(number: Ints | Hashes, n: int) -> Ints:
@@ -293,9 +291,10 @@ def write_table(path: Path, table: Any, rows_per_group: int | None = None) -> No
             draft.unlink(missing_ok=True)
 
 
-def _paths_in(bucket: Path) -> list[Path]:
-    """List what tasks put into a bucket, in their order; drafts of killed ones end otherwise."""
-    return sorted(bucket.glob("*.parquet"))
+def _frames_in(bucket: Path) -> Iterator[pd.DataFrame]:
+    """Read what tasks put into a bucket, in their order; drafts of killed ones end otherwise."""
+    for path in sorted(bucket.glob("*.parquet")):
+        yield read_table(path).to_pandas()
 
 
 def read_table(path: Path, row_groups: Sequence[int] | None = None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Floats, Ints, renumbered
+from trajanon.common.arrays import Floats, Hashes, Ints, renumbered
 from trajanon.common.errors import FileProblem
 from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
@@ -48,7 +48,7 @@ class ShardRows(NamedTuple):
     """The rows of a shard."""
 
     number: Ints  # the number of each row in the table, rising, (n,)
-    person: Ints  # the hash of its person, the same in all shards, (n,)
+    person: Hashes  # of its person, the same in all shards, (n,)
     trajectories: Trajectories
 
 
@@ -81,7 +81,7 @@ def write_part(table: PartsTable, number: int) -> Ints:
         columns = part.read(table.columns_to_copy)
         columns = columns.append_column(_ROW_COLUMN, pa.array(part.row_numbers))
 
-    columns = columns.append_column(_PERSON_COLUMN, pa.array(person.view(np.int64)))
+    columns = columns.append_column(_PERSON_COLUMN, pa.array(person))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     table.scratch.put("shard", shard, number, columns)
     return np.bincount(shard, minlength=table.shards)
@@ -94,7 +94,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         file = table.file.between(first, end)
         number = file.row_numbers
         persons = [places_of_part(table, part).person for part in file.parts]
-        person = np.concatenate(persons)[file.rows_to_skip :][: file.n].view(np.int64)
+        person = np.concatenate(persons)[file.rows_to_skip :][: file.n]
     else:
         # The rows of this shard are a folder of parts themselves.
         with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
@@ -169,13 +169,13 @@ def write_lines(
     squares = np.zeros(records.shape[1])
     for start in range(0, len(records), ROWS_MEASURED):
         batch = slice(start, start + ROWS_MEASURED)
-        squares += ((records[batch] - line_records[labels[batch]]) ** 2).sum(axis=0)
+        difference = records[batch] - line_records[labels[batch]]
+        squares += np.square(difference, out=difference).sum(axis=0)
 
     subject = groups.trajectories.subject
     people = np.arange(len(labels)) if subject is None else subject
-    nameless = np.isin(
-        rows.person.view(np.uint64)[~groups.left_out], np.array(table.nameless_people, np.uint64)
-    )
+    nameless_people = np.array(table.nameless_people, np.uint64)
+    nameless = np.isin(rows.person[~groups.left_out], nameless_people)
     return ShardFigures(
         least_people=int(subjects_per_group(labels, people).min()),
         groups_of_few_named=lines_of_few_named(nameless, people, labels, table.k),

@@ -53,7 +53,8 @@ class Moments(NamedTuple):
     def of(cls, records: Floats) -> "Moments":
         """Measure records, (n, 2 m)."""
         mean = records.mean(axis=0)
-        return cls(len(records), mean, ((records - mean) ** 2).sum(axis=0))
+        difference = records - mean
+        return cls(len(records), mean, np.square(difference, out=difference).sum(axis=0))
 
 
 def spread_of(parts: Sequence[Moments]) -> Floats:
