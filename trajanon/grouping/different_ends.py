@@ -62,18 +62,33 @@ class Ends(NamedTuple):
         places = np.where(is_far[:, :, None], np.nan, self.places)
         return self._replace(places=places, window_ends=None)
 
+    def shown_by(self, labels: Ints) -> "Ends":
+        """Return the ends that the lines of groups 0..g-1 show: of windows, those that are near."""
+        if self.window_ends is None:
+            return self
+        line_ends = group_means(self.window_ends.reshape(len(labels), -1), labels)
+        off_line = self.places - line_ends[labels].reshape(self.places.shape)
+        is_far = (off_line**2).sum(axis=-1) > SHOWN**2
+        return self._replace(
+            places=np.where(is_far[:, :, None], np.nan, self.places), window_ends=None
+        )
+
     def lacks_place(self, rows: Ints) -> bool:
         """Return whether a group of the trips in these rows lacks a place at one of its ends."""
         places = self.places[rows]
         if self.window_ends is not None:
-            squares = ((places - self.window_ends[rows].mean(axis=0)) ** 2).sum(axis=-1)
-            places = np.where((squares > SHOWN**2)[:, :, None], np.nan, places)
+            # As in `shown_by`, of which the mean of one group is the slowest part.
+            off_line = places - self.window_ends[rows].mean(axis=0)
+            is_far = (off_line**2).sum(axis=-1) > SHOWN**2
+            places = np.where(is_far[:, :, None], np.nan, places)
         return not all(
             are_distinct(places[:, end], self.distinct) for end in range(places.shape[1])
         )
 
     def groups_lacking_places(self, labels: Ints) -> list[int]:
         """List the groups 0..g-1 that lack a place at an end."""
+        if self.window_ends is not None:
+            return self.shown_by(labels).groups_lacking_places(labels)
         members = members_of_groups(labels)
 
         # Most groups hold a member far from their first one, which makes two places: only the
@@ -175,13 +190,22 @@ def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> In
         costs = {near: cost_of_merging(own_records, records[members[near]]) for near in neighbours}
         for neighbour in sorted(neighbours, key=costs.__getitem__):
             merged = np.append(members[neighbour], rows)
-            is_too_wide = span(ends.middles[merged]) > ends.lengths[merged].max()
-            if not is_too_wide and not ends.lacks_place(merged):
+            if not ends.lacks_place(merged) and not _is_too_wide(ends, merged):
                 members[neighbour] = merged
                 members[group] = rows[:0]
                 new_labels[rows] = neighbour
                 break
     return new_labels
+
+
+def _is_too_wide(ends: Ends, rows: Ints) -> bool:
+    """Return whether the trips in these rows lie farther apart than the longest is long."""
+    # No two are farther apart than twice the farthest is from their middle, and an arc on the Earth
+    # is at most pi / 2 times as long as its chord. Only where that is too far, all are compared.
+    middles = ends.middles[rows]
+    longest = ends.lengths[rows].max()
+    radius = np.linalg.norm(middles - middles.mean(axis=0), axis=1).max()
+    return bool(np.pi * radius > longest and span(middles) > longest)
 
 
 def cost_of_merging(group: Floats, neighbour: Floats) -> float:

@@ -18,6 +18,7 @@ from trajanon.grouping.partition import measured
 from trajanon.grouping.principal_axes import principal_axes, turn
 from trajanon.grouping.problem import whole_problem
 from trajanon.grouping.refinements.descent import descend
+from trajanon.grouping.sliding.alignment import MANY
 from trajanon.grouping.sliding.off_recording_ends import slid_off_ends
 from trajanon.grouping.standardised_records import standardise
 from trajanon.release.lines_of_groups import TrajectoryGroups
@@ -83,8 +84,9 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
 def moved_off_ends(groups: TrajectoryGroups, k: int) -> tuple[Trajectories, Ints, GroupsInOnePlace]:
     """Move windows whose line shows where all of their recordings begin, or end.
 
-    They slide away from there, if they may. Groups without room are merged with others, and what
-    that costs is regained by exchanges between groups. Also returned are the new labels, (n,), and
+    They slide away from there, if they may. Groups without room are merged with others. What that
+    costs is regained by exchanges between groups, but for many windows, where it is little beside
+    the time. Also returned are the new labels, (n,), and
     how many groups were in one place and are mended, or of how many that is not known.
     """
     plan = groups.plan
@@ -107,11 +109,14 @@ def moved_off_ends(groups: TrajectoryGroups, k: int) -> tuple[Trajectories, Ints
 
     records = standardise(*search_columns(trajectories, plan.timing))
     merged = merge_groups_lacking_places(records, labels, ends)
-    if not np.array_equal(merged, labels):
+    has_merged = not np.array_equal(merged, labels)
+    if has_merged:
+        labels = renumbered(merged)
+    if has_merged and len(labels) < MANY:
         people = np.arange(len(labels)) if trajectories.subject is None else trajectories.subject
         settings = MicroaggregateSettings(seed=plan.secret_search.seed)
         problem = whole_problem(records, renumbered(people), k, settings, ends=ends.seen_by_moves())
-        labels = descend(problem, renumbered(merged))
+        labels = descend(problem, labels)
     left = len(ends.groups_lacking_places(labels))
     return trajectories, labels, GroupsInOnePlace(groups=lacking - left)
 
