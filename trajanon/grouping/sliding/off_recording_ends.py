@@ -59,7 +59,8 @@ def slid_off_ends(trajectories: Trajectories, labels: Ints, ends: Ends) -> Traje
         hidden = np.zeros(lies_in_one_place.shape, dtype=np.int64)
         np.add.at(hidden, tried_group, np.isnan(places[:, :, 0]))
         has_places = ~lies_in_one_place | (hidden >= ends.distinct - 1)
-        is_done = has_places.all(axis=1)[tried_group]
+        has_all_places: Bools = has_places.all(axis=1)
+        is_done = has_all_places[tried_group]
         steps[rows[tried[is_done]]] = own_steps[is_done]
         is_left[tried_group[is_done]] = False
     return trajectories.slid(tracks.along + steps)
