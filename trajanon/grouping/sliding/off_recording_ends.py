@@ -59,8 +59,7 @@ def slid_off_ends(trajectories: Trajectories, labels: Ints, ends: Ends) -> Traje
         hidden = np.zeros(lies_in_one_place.shape, dtype=np.int64)
         np.add.at(hidden, tried_group, np.isnan(places[:, :, 0]))
         has_places = ~lies_in_one_place | (hidden >= ends.distinct - 1)
-        has_all_places: Bools = has_places.all(axis=1)
-        is_done = has_all_places[tried_group]
+        is_done = np.all(has_places[tried_group], axis=1)
         steps[rows[tried[is_done]]] = own_steps[is_done]
         is_left[tried_group[is_done]] = False
     return trajectories.slid(tracks.along + steps)
