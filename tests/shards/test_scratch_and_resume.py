@@ -81,7 +81,7 @@ def test_a_stopped_run_goes_on_where_it_stopped(
     assert not originals_in(root)
     with after(2, AssertionError("a third shard was searched")):
         run_of(tmp_path)
-    assert "continuing: 2 shards were searched before" in caplog.messages
+    assert "continuing: 2 shards searched before" in caplog.messages
     assert (released(out_of(tmp_path)), labels_of(out_of(tmp_path)).tolist()) == expected
     assert not list(root.iterdir())
 
@@ -148,6 +148,16 @@ def test_a_worker_that_goes_on_writing_leaves_no_original(
         raise KeyboardInterrupt
     assert not originals_in(root)
     assert "a worker does not see the scratch" in refused[0]
+
+
+def test_originals_that_cannot_be_removed_are_named(
+    root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with patch.object(shutil, "rmtree"), scratch_for("out", root, 0) as made:
+        pass
+    (message,) = caplog.messages
+    assert message.startswith(f"originals could not be removed from {made.folder}/rows-")
+    assert message.endswith("trajanon clean")
 
 
 def test_groups_that_come_late_from_a_stopped_run_are_not_taken_for_anothers(

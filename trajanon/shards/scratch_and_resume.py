@@ -190,6 +190,12 @@ def _remove_originals(folder: Path) -> None:
         with suppress(OSError):
             rows = rows.rename(renamed)
         shutil.rmtree(rows, ignore_errors=True)
+        if rows.exists():
+            _LOG.warning(
+                "originals could not be removed from %s: see what holds them, then run "
+                "trajanon clean",
+                rows,
+            )
 
 
 @contextmanager
@@ -239,7 +245,7 @@ def for_request(scratch: Scratch, request: Mapping[str, object]) -> Scratch:
 
     searched_shards = len([*scratch.groups_of_shards.glob("*.parquet")])
     if searched_shards:
-        _LOG.info("continuing: %d shards were searched before", searched_shards)
+        _LOG.info("continuing: %s searched before", number_of(searched_shards, "shard"))
     elif others:
         _LOG.info(
             "an earlier run had other data, options or another key: this one starts from the "
