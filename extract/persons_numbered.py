@@ -104,8 +104,7 @@ class Recordings:
         """Find the person behind each subject.
 
         All subjects without a name are one person, unless they are said to differ, or none has one.
-        A name that is at two places at one time, as that of a club, is nobody's. ``trips`` are the
-        subjects of all trips, (trips,); None where windows are cut.
+        ``trips`` are the subjects of all trips, (trips,); None where windows are cut.
         """
         n = len(self._subjects)
         repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
@@ -113,14 +112,12 @@ class Recordings:
 
         # A copy of a named person's recording is that person's.
         is_named = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
-        at_two_places = self.places.at_two_places()
-        has_name = is_named & ~np.isin(np.arange(n), at_two_places)
-        nameless = np.bincount(person, has_name)[person] == 0.0
+        nameless = np.bincount(person, is_named)[person] == 0.0
         merged = Merged(
             names=len(self._spellings) - int(is_named.sum()), copies=n - len(np.unique(person))
         )
         nameless_person = None
-        if has_name.any() and nameless.any() and not nameless_differ:
+        if is_named.any() and nameless.any() and not nameless_differ:
             nameless_person = int(person[nameless].min())
             person[nameless] = nameless_person
 
@@ -140,7 +137,7 @@ class Recordings:
             ),
             nameless_person=nameless_person,
             merged=merged,
-            at_two_places=len(at_two_places),
+            at_two_places=len(self.places.at_two_places()),
             shared_names=0 if names is None else named - len(names),
             drawn_anew=named if named >= LEAST_NAMES and (are_new or is_one) else 0,
         )

@@ -24,10 +24,10 @@ from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import Trips, ends_that_are_true
-from trajanon.extract.why_left_out import AT_TWO_PLACES, SHORT, WHY_BY_BECAME, Became, why_nothing
+from trajanon.extract.why_left_out import SHORT, WHY_BY_BECAME, Became, why_nothing
 from trajanon.trajectories.geodesy import METRES_PER_DEGREE
 from trajanon.trajectories.provenance import NAMELESS_SUBJECT
-from trajanon.trajectories.subjects import DRAWN_ANEW, PERHAPS_TRIPS
+from trajanon.trajectories.subjects import AT_TWO_PLACES, DRAWN_ANEW, PERHAPS_TRIPS
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 POINTS_PER_BATCH = 50_000  # about; few enough to stay in the processor's cache

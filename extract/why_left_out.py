@@ -10,9 +10,8 @@ from trajanon.common.errors import printable
 from trajanon.common.json_toml_and_regular_files import table_beside
 from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.trajectories.provenance import Provenance
-from trajanon.trajectories.subjects import Nameless, merged_sentences
+from trajanon.trajectories.subjects import AT_TWO_PLACES, Nameless, merged_sentences
 
-AT_TWO_PLACES = "subjects at two places at one time"
 OVERLAPS = "pieces of a recording with overlapping times"
 FOUND = "trips found"
 
@@ -209,8 +208,8 @@ def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
     verb = "is" if subjects == 1 else "are"
     return (
         f"{number_of(subjects, 'subject')}{where} {verb} repeatedly in two places more than 1 km "
-        "apart at the same time, as if several people shared a name, so it counts as none: set "
-        "`columns` subject=..., or subject=none."
+        "apart at the same time, as if several people shared a name: set `columns` "
+        "subject=..., or subject=none."
     )
 
 

@@ -199,8 +199,8 @@ def test_names_that_are_drawn_anew(
         assert entered(*batches)[1].drawn_anew == drawn_anew
 
 
-def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
-    """Whoever rides as the club may be Ann, on the same line."""
+def test_names_at_two_places_at_one_time_are_counted() -> None:
+    """Whoever rides as the club may be Ann, on the same line: the verdict says so."""
     minutes = np.linspace(0.0, 1_140.0, 20)
     traces = [
         replace(
@@ -214,9 +214,9 @@ def test_a_name_at_two_places_at_one_time_is_nobodys() -> None:
     for batches in ([traces], [[trace] for trace in traces]):
         persons = entered(*batches)[1]
         assert persons.at_two_places == 1
-        assert persons.nameless == Nameless(recordings=3, subjects=1)
-        assert persons.number.tolist() == [0, 1, 2, 0]
-        assert persons.nameless_person == 0
+        assert persons.nameless == Nameless(recordings=1, subjects=1)
+        assert persons.number.tolist() == [0, 1, 2, 3]
+        assert persons.nameless_person == 3
 
 
 def test_people_whose_only_recording_is_long_come_again() -> None:

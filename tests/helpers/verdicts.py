@@ -69,6 +69,7 @@ THRESHOLDS: list[tuple[dict[str, Any], str, str]] = [
         "On less than 5 % of the lines, one of the 5 people has no name",
     ),
     ({"source": {"perhaps_trips": 1}}, "conditional", "as if trips were taken for people"),
+    ({"source": {"at_two_places": 1}}, "conditional", "may be another of the 5 people of a line"),
     ({"source": {"drawn_anew": 12}}, "conditional", "one person may have several names"),
     ({"source": {"person_columns": ["user_id"]}}, "ready", ""),
     ({"source": {"person_columns": ["Bike ID"]}}, "conditional", "The source names vehicles, not"),

@@ -283,7 +283,8 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     in_one_place = report.mended_groups.one_place
     # Windows begin where they were cut: what matters is where their recordings do.
     units = "recordings" if report.unit == "trajectory" else UNITS[report.unit]
-    if in_one_place.unknown:
+    nobody_looked = report.mended is None and report.source.recordings is None
+    if in_one_place.unknown or (nobody_looked and report.unit == "trajectory"):
         yield Finding("ends_unknown", {"units": UNITS[report.unit]})
     elif report.distinct_ends < 2:
         default = _remedy(report, "ends_apart", distinct_ends=None)
@@ -320,6 +321,8 @@ def _assumptions_on_people(report: Report) -> Iterator[Finding]:
         yield Finding("trips_as_people", {"people": rough_count(report.source.perhaps_trips)})
     elif report.source.drawn_anew:
         yield Finding("names_drawn_anew", {})
+    if report.source.at_two_places:
+        yield Finding("names_shared", {"k": report.k})
     if any(map(_VEHICLES.search, report.source.person_columns)):
         yield Finding("vehicles_named", {"units": UNITS[report.unit]})
     if len(report.source.person_columns) > 1:

@@ -13,6 +13,7 @@ from trajanon.common.command_lines import Option, options_in
 from trajanon.common.json_toml_and_regular_files import Whole
 from trajanon.common.number_text import UnitName
 from trajanon.trajectories.subjects import (
+    AT_TWO_PLACES,
     COPIES_MERGED,
     DRAWN_ANEW,
     NAMELESS,
@@ -45,6 +46,7 @@ class Source(Struct, frozen=True, kw_only=True):
     nameless_count_as: Whole | None = None  # subjects
     perhaps_trips: Whole = 0  # subjects whose only recording is named as another's
     drawn_anew: Whole = 0  # subjects, if nearly all of their names seem to be drawn anew
+    at_two_places: Whole = 0  # subjects, again and again at one time
     per_recording: Whole | None = None  # windows of a recording, at most; None if not known
     possible_persons: list[PossiblePersons] = []
     person_columns: list[str] = []  # that name the subjects of one or more tables
@@ -123,6 +125,7 @@ def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Sour
         nameless_count_as=counts.get(NAMELESS_COUNT_AS, nameless),
         perhaps_trips=counts.get(PERHAPS_TRIPS, 0),
         drawn_anew=counts.get(DRAWN_ANEW, 0),
+        at_two_places=counts.get(AT_TWO_PLACES, 0),
         per_recording=per_recording if _is_count(per_recording) else None,
         possible_persons=_columns_in(account.get("possible_persons")),
         person_columns=_person_columns_in(account),

@@ -19,6 +19,7 @@ NAMELESS = "recordings of unknown subjects"
 NAMELESS_COUNT_AS = "subjects without a name"  # those that they count as
 PERHAPS_TRIPS = "people whose only recording is named as another's"
 DRAWN_ANEW = "people with names that seem to be drawn anew"
+AT_TWO_PLACES = "subjects at two places at one time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from trajanon.common.columns_read import columns_read
 from trajanon.common.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import extract, traces
 from trajanon.extract.trace import Trace
-from trajanon.extract.why_left_out import AT_TWO_PLACES, people_sentences
+from trajanon.extract.why_left_out import people_sentences
+from trajanon.trajectories.subjects import AT_TWO_PLACES
 
 START = pd.Timestamp("2023-05-13 08:00:00")
 FIXES = 40
