@@ -13,6 +13,7 @@ from recorded_trips import RULES, east
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract import Rules, cut, sources, why_left_out
 from trajanon.extract.trace import Trace
+from trajanon.trajectories.subjects import AT_TWO_PLACES
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 WAY = np.arange(0, 4_001, 100.0)
@@ -132,7 +133,7 @@ def test_what_is_left_out_before_it_is_counted_is_all_of_itself() -> None:
 
 def test_subjects_at_two_places_are_told_beside_tracks_that_overlap() -> None:
     """The overlap of one subject does not hide 40 others."""
-    counts = {why_left_out.OVERLAPS: 1, why_left_out.AT_TWO_PLACES: 40}
+    counts = {why_left_out.OVERLAPS: 1, AT_TWO_PLACES: 40}
     overlap, two_places = why_left_out.people_sentences({**provenance(), "counts": counts})
     assert overlap.startswith("1 track overlaps in time with others of the same recording")
     assert two_places.startswith("40 subjects are repeatedly in two places")
