@@ -190,7 +190,7 @@ def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> In
         costs = {near: cost_of_merging(own_records, records[members[near]]) for near in neighbours}
         for neighbour in sorted(neighbours, key=costs.__getitem__):
             merged = np.append(members[neighbour], rows)
-            if not ends.lacks_place(merged) and not _is_too_wide(ends, merged):
+            if not _is_too_wide(ends, merged) and not ends.lacks_place(merged):
                 members[neighbour] = merged
                 members[group] = rows[:0]
                 new_labels[rows] = neighbour
