@@ -32,10 +32,6 @@ CLOCKS = 14  # hours between the clocks of copies, at most, as of a time zone an
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
-LEAST_NAMES = 10  # by which it is judged whether names go on
-
-_DAY = 86_400.0
-_TOGETHER = 5.0  # recordings of two people at one time by chance, or else none says nothing
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
 _SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
@@ -208,53 +204,11 @@ class Places:
             pairs += [batch[_are_copies(sightings, recorded, unit, batch), :2] for batch in batches]
         return np.asarray(recorded.subject[np.concatenate(pairs)])
 
-    def least_that_go_on(self, is_named: Bools) -> float | None:
-        """Return the least share of names that go on at any time, of those before or after it.
-
-        ``is_named`` marks the subjects with a name, (subjects,). None if nearly all recordings
-        begin within two days, so that few could go on.
-        """
+    @property
+    def subjects_and_ends(self) -> tuple[Ints, Floats]:
+        """Return who made each recording, (n,), and the times of its two ends, (n, 2)."""
         recorded = _joined(self._recorded)
-        begin, end = recorded.ends.T
-        known = np.sort(begin[np.isfinite(begin)])
-        early, late = known[[len(known) // 10, 9 * len(known) // 10]] if len(known) else (0.0, 0.0)
-        if late - early < 2.0 * _DAY:
-            return None
-
-        first, last = np.full((2, len(is_named)), np.nan)
-        np.fmin.at(first, recorded.subject, begin)
-        np.fmax.at(last, recorded.subject, end)
-        is_known = is_named & np.isfinite(first)
-        first = np.sort(first[is_known])
-        last = np.sort(last[is_known])
-
-        moments = first[(first > early) & (first <= late)]
-        before = np.searchsorted(first, moments)
-        after = len(last) - np.searchsorted(last, moments)
-        fewer = np.minimum(before, after)
-        share = (before + after - len(first)) / np.maximum(fewer, 1)
-        return float(share[fewer >= LEAST_NAMES].min(initial=1.0))
-
-    def never_together(self, is_named: Bools) -> bool:
-        """Return whether no two people are on their way at one time, where many would be by chance.
-
-        ``is_named`` marks the subjects with a name, (subjects,).
-        """
-        recorded = _joined(self._recorded)
-        is_known = is_named[recorded.subject] & np.isfinite(recorded.ends[:, 0])
-        if not is_known.any():
-            return False
-        ends = recorded.ends[is_known]
-        order = np.argsort(ends[:, 0])
-        begin, end = ends[order].T
-        subject = recorded.subject[is_known][order]
-
-        # By chance, if all set out at any time of the day and night.
-        of_two_people = 1.0 - ((np.bincount(subject) / len(subject)) ** 2).sum()
-        seconds = max(end.max() - begin[0], 1.0)
-        by_chance = of_two_people * len(subject) * (end - begin).sum() / seconds
-        together = (begin[1:] < end[:-1]) & (np.diff(subject) != 0)
-        return bool(by_chance >= _TOGETHER and not together.any())
+        return recorded.subject, recorded.ends
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""

@@ -58,8 +58,8 @@ class Trimmed:
         How many circles were drawn to hide places: places near each other share one, and a place of
         ``hide`` has one even if no track comes near.
     metres, metres_cut, seconds, seconds_cut
-        How long all tracks are, and how much was cut out of them. Only tracks with times count in
-        the seconds.
+        Metres and seconds of all tracks, and of what was cut out of them. Tracks without times have
+        no seconds.
     points_dropped
         How many points are no places on Earth, are stray, or have no time in a track with times.
     unread

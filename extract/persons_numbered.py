@@ -5,20 +5,18 @@ the file, or its folder (``person_by_folder``).
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints, numbers_by_appearance
-from trajanon.extract.duplicate_recordings import LEAST_NAMES, Places, Repeats
+from trajanon.extract.duplicate_recordings import Places, Repeats
+from trajanon.extract.names_drawn_anew import are_drawn_anew
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
-
-_FEW = 0.05  # of the names, such as an account of guests
 
 
 class Entered(NamedTuple):
@@ -54,7 +52,6 @@ class Recordings:
         self._subjects: dict[tuple[str | None, ...], int] = {}
         # Names of recordings, as long as each named subject has one.
         self._only_names: set[int] | None = set()
-        self._recordings_of = Counter[int]()  # how many each subject has
         self._repeats = Repeats()
         self.places = Places()  # where recordings were, which the caller adds
         self._spellings: set[str] = set()
@@ -69,14 +66,12 @@ class Recordings:
         recording = numbers_by_appearance(hashes, self._recordings)
         subject = numbers_by_appearance(subjects, self._subjects)
         self._note_only_names(names)
-        # Numbers rise where, and only where, a name is new.
-        new = recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1]
-        self._recordings_of.update(subject[new].tolist())
         return Entered(
             recording=recording,
             subject=subject,
             mark=np.array([self._mark(*identity) for identity in subjects], np.uint64),
-            new=new,
+            # Numbers rise where, and only where, a name is new.
+            new=recording > np.maximum.accumulate(np.append(recordings_before - 1, recording))[:-1],
             repeated=self._repeats.find(points, subject),
         )
 
@@ -121,25 +116,18 @@ class Recordings:
             nameless_person = int(person[nameless].min())
             person[nameless] = nameless_person
 
-        # Names that are drawn anew for each trip, day or month make several people of one.
         names = self._only_names
         named = int(is_named.sum())
-        go_on = self.places.least_that_go_on(is_named)
-        if go_on is None and trips is not None and named:
-            go_on = float((np.bincount(trips, minlength=n) > 1)[is_named].mean())
-        are_new = go_on is not None and go_on < _FEW
-        is_one = self.places.never_together(is_named)  # a person, with a name for each kind of trip
+        drawn_anew = are_drawn_anew(*self.places.subjects_and_ends, is_named, trips)
         return Persons(
             number=person,
-            nameless=Nameless(
-                sum(self._recordings_of[subject] for subject in np.flatnonzero(nameless).tolist()),
-                len(np.unique(person[nameless])),
-            ),
+            # A subject without a name is that of one recording.
+            nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
             nameless_person=nameless_person,
             merged=merged,
             at_two_places=len(self.places.at_two_places()),
             shared_names=0 if names is None else named - len(names),
-            drawn_anew=named if named >= LEAST_NAMES and (are_new or is_one) else 0,
+            drawn_anew=named if drawn_anew else 0,
         )
 
 

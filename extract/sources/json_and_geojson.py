@@ -104,7 +104,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
 def _document(stream: Stream, reading: Reading) -> tuple[Any, bool]:
     """Read a document, or a list of what stands in each line or between separators.
 
-    The second value is whether the last line cannot be read, as where a log was cut off.
+    The second value says whether the last line cannot be read, as where a log was cut off.
     """
     content = json_text(stream, reading.what)
     with suppress(ValueError, RecursionError):

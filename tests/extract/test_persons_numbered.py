@@ -166,7 +166,7 @@ def test_a_name_has_one_mark_however_it_is_written() -> None:
     assert len(set(marks[0])) == 3
 
 
-def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Trace]:
+def recordings_of(people_by_day: Sequence[str], apart: int) -> list[Trace]:
     """A recording of each letter, on ways of their own; the days are so many seconds apart."""
     traces = list[Trace]()
     for day, people in enumerate(people_by_day):
@@ -176,27 +176,10 @@ def recordings_of(people_by_day: Sequence[str], apart: int = 86_400) -> list[Tra
     return traces
 
 
-@pytest.mark.parametrize(
-    ("people_by_day", "apart", "drawn_anew"),
-    [
-        (["abcdefghij", "", "klmnopqrst"], 86_400, 20),  # as names of bicycles that change
-        (["abcdeabcdefghijfghij", "", "", "klmnoklmnopqrstpqrst"], 86_400, 20),
-        (["abcdefghij", "abcdefghij", "klmnopqrst", "klmnopqrst"], 86_400 * 15, 20),  # by months
-        (["a", "ab", "abcd", "abcdefghijkl", "abcdefghijklmnopqrst"], 86_400, 0),  # more and more
-        (["abcdefghij", "", "klmnoabcde"], 86_400, 0),
-        (["abcde", "", "fghi"], 86_400, 0),  # too few to say
-        (["abcdefghij"], 86_400, 10),  # each has one recording: perhaps they are trips
-        (["abcdefghij", "a"], 3_600, 0),
-        (["abcdefghij", "a"], 86_400, 0),  # all but one are of one day: few could come again
-        (["abcdefghij", "klmnopqrst"], 3_600, 20),
-    ],
-)
-def test_names_that_are_drawn_anew(
-    people_by_day: Sequence[str], apart: int, drawn_anew: int
-) -> None:
-    traces = recordings_of(people_by_day, apart)
-    for batches in ([traces], [[trace] for trace in traces]):
-        assert entered(*batches)[1].drawn_anew == drawn_anew
+def test_names_that_are_drawn_anew_are_counted_in_any_batches() -> None:
+    traces = recordings_of(["abcdefghij", "abcdefghij", "klmnopqrst", "klmnopqrst"], 86_400 * 15)
+    for batches in ([traces], [[trace] for trace in traces[::-1]]):
+        assert entered(*batches)[1].drawn_anew == 20
 
 
 def test_names_at_two_places_at_one_time_are_counted() -> None:
@@ -222,7 +205,7 @@ def test_names_at_two_places_at_one_time_are_counted() -> None:
 def test_people_whose_only_recording_is_long_come_again() -> None:
     """As tables of taxis have it, which name no recordings; in windows trips are not known."""
     recordings = Recordings()
-    traces = recordings_of(["abcdefghij"])
+    traces = recordings_of(["abcdefghij"], 86_400)
     long = [replace(trace, time=trace.time * 3 * 1_440) for trace in traces]
     points = batch(long)
     subject = recordings.enter(long, points).subject
@@ -230,17 +213,3 @@ def test_people_whose_only_recording_is_long_come_again() -> None:
     assert recordings.persons(trips=np.repeat(subject, 2)).drawn_anew == 0
     assert recordings.persons().drawn_anew == 0
     assert recordings.persons(trips=subject).drawn_anew == 10
-
-
-@pytest.mark.parametrize(("hours_apart", "drawn_anew"), [(1.0, 12), (0.4, 0)])
-def test_people_who_never_move_at_one_time_are_perhaps_one(
-    hours_apart: float, drawn_anew: int
-) -> None:
-    """As tracks named Morning Run, Lunch Walk and so on: each trip takes half an hour."""
-    traces = recordings_of([*"abcdefghijkl" * 6])
-    traces = [
-        replace(trace, time=np.array([0.0, 1_800.0]) + 3_600.0 * hours_apart * number)
-        for number, trace in enumerate(traces)
-    ]
-    for batches in ([traces], [[trace] for trace in traces[::-1]]):
-        assert entered(*batches)[1].drawn_anew == drawn_anew

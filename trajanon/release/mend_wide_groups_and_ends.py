@@ -85,9 +85,9 @@ def moved_off_ends(groups: TrajectoryGroups, k: int) -> tuple[Trajectories, Ints
     """Move windows whose line shows where all of their recordings begin, or end.
 
     They slide away from there, if they may. Groups without room are merged with others. What that
-    costs is regained by exchanges between groups, but for many windows, where it is little beside
-    the time. Also returned are the new labels, (n,), and
-    how many groups were in one place and are mended, or of how many that is not known.
+    costs is regained by exchanges between groups, unless there are many windows: this would take
+    longer than it is worth. Also returned are the new labels, (n,), and how many groups were in one
+    place and are mended, or of how many that is not known.
     """
     plan = groups.plan
     trajectories = groups.trajectories
