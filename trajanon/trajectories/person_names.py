@@ -20,12 +20,25 @@ _HEX_IN_PARTS = re.compile(
 )
 """A UUID, or a device's address: some programs write signs between the parts, others none."""
 
-_NOBODY = frozenset(
-    (
-        "-1 na n/a n.a nan none null undefined notavailable missing "
-        "unknown anonymous anonym guest unbekannt inconnu desconocido"
-    ).split()
-)
+_NOBODY = {
+    "-1",
+    "na",
+    "n/a",
+    "n.a",
+    "nan",
+    "none",
+    "null",
+    "undefined",
+    "notavailable",
+    "missing",
+    "unknown",
+    "anonymous",
+    "anonym",
+    "guest",
+    "unbekannt",
+    "inconnu",
+    "desconocido",
+}
 """What programs and people write where nobody is named."""
 
 _ALL_DIGITS = Context(prec=MAX_PREC)  # a long number is a name, and loses none
